@@ -1,0 +1,69 @@
+// Files. A source is opened once and read by position; it is never mapped, so that a file which
+// shrinks under us is a short read and not a signal. An output is written beside its target, synced
+// and renamed: whoever looks, at any moment, sees the old file or the new one, whole.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ir/base/diag.h"
+#include "ir/base/mem.h"
+#include "ir/base/status.h"
+
+// Something with bytes at positions: an open file, or a block of memory (fd < 0).
+struct source {
+    const char *path; // as the user gave it, for messages; "<stdin>", "<memory>"
+    int fd;
+    const uint8_t *memory;
+    int64_t n_bytes;
+};
+
+// A run of bytes in a source. Weights are spans: they go from file to file without being loaded.
+struct span {
+    const struct source *source; // NULL: no bytes at all
+    int64_t offset, n_bytes;
+};
+
+// Regular files; "-" is standard input, spooled to an unnamed temporary file. A folder or a device
+// is refused. The source and its path live in the arena; source_close() ends it.
+status source_open(struct arena *a, struct diags *d, const char *path, struct source **out);
+status source_memory(struct arena *a, struct diags *d, const void *bytes, int64_t n_bytes,
+                     struct source **out);
+void source_close(struct source *s);
+
+// All n_bytes at offset, or an error: reading past the end is malformed input.
+status source_read(const struct source *s, struct diags *d, int64_t offset, void *to,
+                   size_t n_bytes);
+status span_read(struct span s, struct diags *d, void *to); // s.n_bytes bytes
+
+// The whole file as NUL-terminated text (the NUL is not counted), refused above the limit.
+status source_text(const struct source *s, struct arena *a, struct diags *d, int64_t limit_bytes,
+                   char **text);
+
+// An output on its way. Nothing is visible at `path` until output_commit; output_abort (also after
+// a failure, also after commit) leaves no trace. "-" is standard output, which is written at
+// commit.
+struct output {
+    const char *path, *temporary;
+    int fd;
+    int64_t n_bytes; // written so far
+    uint8_t *buffer; // small writes are gathered
+    size_t n_buffered;
+    bool to_stdout;
+};
+
+status output_open(struct arena *a, struct diags *d, const char *path, struct output *out);
+status output_write(struct output *o, struct diags *d, const void *bytes, size_t n_bytes);
+status output_copy(struct output *o, struct diags *d,
+                   struct span from); // in the kernel where it can
+status output_commit(struct output *o, struct diags *d);
+void output_abort(struct output *o);
+
+// The folder part of a path ("." when there is none), and a path in that folder.
+const char *file_folder(struct arena *a, const char *path);
+const char *file_join(struct arena *a, const char *folder, const char *name);
+
+// A temporary file that has no name and ends with its descriptor; -1 and errno when there is none
+// to be had.
+int file_unnamed(void);

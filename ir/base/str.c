@@ -1,0 +1,203 @@
+// Strings: see str.h.
+#include "ir/base/str.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/base/hash.h"
+
+struct str str_make(struct arena *a) {
+    return (struct str){.arena = a};
+}
+
+static bool str_room(struct str *s, size_t more) {
+    if (s->failed || more > SIZE_MAX / 4)
+        return !(s->failed = true);
+    if (s->n + more + 1 <= s->cap)
+        return true;
+    size_t cap = s->cap ? s->cap * 2 : 64;
+    while (cap < s->n + more + 1)
+        cap *= 2;
+    char *at = arena_alloc(s->arena, cap);
+    if (!at)
+        return !(s->failed = true);
+    if (s->n)
+        memcpy(at, s->at, s->n);
+    s->at = at;
+    s->cap = cap;
+    return true;
+}
+
+void str_add_n(struct str *s, const void *bytes, size_t n) {
+    if (!str_room(s, n))
+        return;
+    if (n)
+        memcpy(s->at + s->n, bytes, n);
+    s->n += n;
+    s->at[s->n] = 0;
+}
+
+void str_add(struct str *s, const char *text) {
+    str_add_n(s, text, strlen(text));
+}
+
+void str_add_char(struct str *s, char c) {
+    str_add_n(s, &c, 1);
+}
+
+void str_addv(struct str *s, const char *format, va_list args) {
+    va_list again;
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    if (n < 0)
+        s->failed = true;
+    else if (str_room(s, (size_t)n)) {
+        vsnprintf(s->at + s->n, (size_t)n + 1, format, again);
+        s->n += (size_t)n;
+    }
+    va_end(again);
+}
+
+void str_addf(struct str *s, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    str_addv(s, format, args);
+    va_end(args);
+}
+
+const char *str_text(const struct str *s) {
+    return s->at ? s->at : "";
+}
+
+void str_add_quoted(struct str *s, const char *bytes, size_t n) {
+    static const char escapes[][2] = {
+        {'"', '"'}, {'\\', '\\'}, {'\n', 'n'}, {'\t', 't'}, {'\r', 'r'}};
+    str_add_char(s, '"');
+    for (size_t i = 0; i < n;) {
+        // Copy the longest run of legal text, then escape the one byte that ended it.
+        size_t legal = i + str_utf8_error(bytes + i, n - i), end = i;
+        while (end < legal && (unsigned char)bytes[end] >= 0x20 && bytes[end] != 0x7f &&
+               bytes[end] != '"' && bytes[end] != '\\')
+            end++;
+        str_add_n(s, bytes + i, end - i);
+        if ((i = end) == n)
+            break;
+        char letter = 0;
+        for (size_t e = 0; e < sizeof escapes / sizeof *escapes; e++)
+            if (escapes[e][0] == bytes[i])
+                letter = escapes[e][1];
+        if (letter)
+            str_addf(s, "\\%c", letter);
+        else
+            str_addf(s, "\\x%02x", (unsigned)(unsigned char)bytes[i]);
+        i++;
+    }
+    str_add_char(s, '"');
+}
+
+void str_add_bytes(struct str *s, int64_t n_bytes) {
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    if (n_bytes > -1024 && n_bytes < 1024) {
+        str_addf(s, "%lld B", (long long)n_bytes);
+        return;
+    }
+    double x = (double)n_bytes / 1024;
+    size_t u = 0;
+    while ((x >= 1024 || x <= -1024) && u + 1 < sizeof units / sizeof *units) {
+        x /= 1024;
+        u++;
+    }
+    str_addf(s, "%.2f %s", x, units[u]);
+}
+
+char *str_format(struct arena *a, const char *format, ...) {
+    struct str s = str_make(a);
+    va_list args;
+    va_start(args, format);
+    str_addv(&s, format, args);
+    va_end(args);
+    return s.failed ? NULL : s.at;
+}
+
+size_t str_utf8_error(const char *bytes, size_t n) {
+    const unsigned char *b = (const unsigned char *)bytes;
+    size_t i = 0;
+    while (i < n) {
+        size_t len = b[i] < 0x80       ? 1
+                     : b[i] >> 5 == 6  ? 2
+                     : b[i] >> 4 == 14 ? 3
+                     : b[i] >> 3 == 30 ? 4
+                                       : 0;
+        if (len == 0 || len > n - i || b[i] == 0)
+            return i;
+        for (size_t k = 1; k < len; k++)
+            if (b[i + k] >> 6 != 2)
+                return i;
+        // Overlong forms, surrogates, and what lies beyond U+10FFFF.
+        unsigned second = len > 1 ? b[i + 1] : 0;
+        if (b[i] == 0xc0 || b[i] == 0xc1 || (b[i] == 0xe0 && second < 0xa0) ||
+            (b[i] == 0xed && second > 0x9f) || (b[i] == 0xf0 && second < 0x90) ||
+            (b[i] == 0xf4 && second > 0x8f) || b[i] > 0xf4)
+            return i;
+        i += len;
+    }
+    return n;
+}
+
+bool str_match(const char *pattern, const char *text) {
+    // On a mismatch, let the last star take one more character; linear in both for one star.
+    const char *star = NULL, *from = NULL;
+    while (*text) {
+        if (*pattern == '*') {
+            star = ++pattern;
+            from = text;
+        } else if (*pattern == '?' || *pattern == *text) {
+            pattern++;
+            text++;
+        } else if (star) {
+            pattern = star;
+            text = ++from;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return !*pattern;
+}
+
+struct pool_entry {
+    UT_hash_handle hh;
+    char text[];
+};
+
+struct pool pool_make(struct arena *a) {
+    return (struct pool){.arena = a};
+}
+
+static const char *pool_lookup(const struct pool *p, const char *text, size_t n) {
+    struct pool_entry *e;
+    HASH_FIND(hh, p->entries, text, n, e);
+    return e ? e->text : NULL;
+}
+
+const char *pool_intern_n(struct pool *p, const char *text, size_t n) {
+    const char *known = pool_lookup(p, text, n);
+    if (known)
+        return known;
+    struct arena *uthash_arena = p->arena;
+    struct pool_entry *e = arena_alloc(p->arena, sizeof *e + n + 1);
+    if (!e)
+        return NULL;
+    memcpy(e->text, text, n);
+    HASH_ADD_KEYPTR(hh, p->entries, e->text, n, e);
+    return e->hh.tbl ? e->text : NULL; // a failed insert clears the handle
+}
+
+const char *pool_intern(struct pool *p, const char *text) {
+    return pool_intern_n(p, text, strlen(text));
+}
+
+const char *pool_find(const struct pool *p, const char *text) {
+    return pool_lookup(p, text, strlen(text));
+}

@@ -1,0 +1,56 @@
+// Strings: a growing buffer that remembers failure, a pool that makes equal strings the same
+// pointer, and the few tests on text that readers need.
+#pragma once
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ir/base/mem.h"
+
+// Append freely, look at `failed` once at the end. `at` is always NUL-terminated once anything was
+// appended; str_text() is never NULL.
+struct str {
+    struct arena *arena;
+    char *at;
+    size_t n, cap;
+    bool failed;
+};
+
+struct str str_make(struct arena *a);
+void str_add(struct str *s, const char *text);
+void str_add_n(struct str *s, const void *bytes, size_t n);
+void str_add_char(struct str *s, char c);
+__attribute__((format(printf, 2, 3))) void str_addf(struct str *s, const char *format, ...);
+__attribute__((format(printf, 2, 0))) void str_addv(struct str *s, const char *format,
+                                                    va_list args);
+const char *str_text(const struct str *s);
+
+// "…" with \", \\, \n, \t, \r and \xHH for what is not printable ASCII or UTF-8.
+void str_add_quoted(struct str *s, const char *bytes, size_t n);
+
+// 1536 -> "1.50 KiB"; for people. Files carry plain integers.
+void str_add_bytes(struct str *s, int64_t n_bytes);
+
+// Formatted text in an arena; NULL when there is no room.
+__attribute__((format(printf, 2, 3))) char *str_format(struct arena *a, const char *format, ...);
+
+// Offset of the first byte that is not part of legal UTF-8 (or is NUL), or n.
+size_t str_utf8_error(const char *bytes, size_t n);
+
+// Shell pattern over the whole text: * any run, ? one character.
+bool str_match(const char *pattern, const char *text);
+
+// Interned strings: equal text, equal pointer, for the life of the arena.
+struct pool_entry;
+
+struct pool {
+    struct arena *arena;
+    struct pool_entry *entries;
+};
+
+struct pool pool_make(struct arena *a);
+const char *pool_intern(struct pool *p, const char *text); // NULL: no room
+const char *pool_intern_n(struct pool *p, const char *text, size_t n);
+const char *pool_find(const struct pool *p, const char *text); // NULL: never interned
