@@ -1,9 +1,10 @@
-// The plain problem that the solver works on: a DAG of operations with a cost and an output size each,
-// and a budget of bytes. It knows nothing of ONNX.
+// The plain problem that the solver works on: a DAG of operations with a cost and an output size
+// each, and a budget of bytes. It knows nothing of ONNX.
 //
-// Memory model: an output is held from its computation until it is freed; while a node runs, all that is
-// held counts, its inputs and its output among it, its workspace, and `fixed_bytes` on top. A node may run
-// many times. Nothing is in place. Nodes are numbered in a topological order, the *given* order.
+// Memory model: an output is held from its computation until it is freed; while a node runs, all
+// that is held counts, its inputs and its output among it, its workspace, and `fixed_bytes` on top.
+// A node may run many times. Nothing is in place. Nodes are numbered in a topological order, the
+// *given* order.
 #pragma once
 
 #include <stdbool.h>
@@ -33,13 +34,17 @@ struct problem {
     int32_t *out_start, *out_of;
 };
 
-// Counts and fills the adjacency from (producer, consumer) pairs: checks that every producer has the
-// smaller number (else: sorts, or names the cycle), merges duplicates with a warning.
-status problem_read(struct arena *a, struct diags *d, const struct source *json, struct problem *out);
-status problem_read_csv(struct arena *a, struct diags *d, const struct source *csv, struct problem *out);
+// Counts and fills the adjacency from (producer, consumer) pairs: checks that every producer has
+// the smaller number (else: sorts, or names the cycle), merges duplicates with a warning.
+status problem_read(struct arena *a, struct diags *d, const struct source *json,
+                    struct problem *out);
+status problem_read_csv(struct arena *a, struct diags *d, const struct source *csv,
+                        struct problem *out);
 
 // Facts that everything starts from. Sums are checked when a problem is read, so they fit.
-int64_t problem_base_cost(const struct problem *p);  // every node once
-int64_t problem_given_peak(const struct problem *p); // keep until last use, given order, no recompute
-int64_t problem_floor(const struct problem *p);      // max over nodes of inputs + output + workspace + what
-                                                     // is kept by then in every order: a lower bound on any peak
+int64_t problem_base_cost(const struct problem *p); // every node once
+int64_t
+problem_given_peak(const struct problem *p); // keep until last use, given order, no recompute
+int64_t
+problem_floor(const struct problem *p); // max over nodes of inputs + output + workspace + what
+                                        // is kept by then in every order: a lower bound on any peak

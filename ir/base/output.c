@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -112,7 +113,7 @@ status output_copy(struct output *o, struct diags *d, struct span from) {
     if (left >= BUFFER_BYTES && (st = flush(o, d)))
         return st;
     while (left >= BUFFER_BYTES) {
-        loff_t in = at;
+        off64_t in = at;
         ssize_t n = copy_file_range(from.source->fd, &in, o->fd, NULL, (size_t)left, 0);
         if (n <= 0)
             break; // another file system, an old kernel, or a true error: the plain way will tell
