@@ -1,0 +1,36 @@
+// The operator table: one row of op.def per operator that mfc knows. The rules named in a row live
+// in `passes`, which includes op.def again to make its own tables of functions.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum op {
+    OP_UNKNOWN, // another domain, or an operator that this table lacks: carried through
+#define OP(name, since, min_in, max_in, min_out, max_out, flags, shape, cost, grad) OP_##name,
+#include "ir/op.def"
+#undef OP
+    OP_COUNT_
+};
+
+#define OP_MANY INT16_MAX // any number
+
+enum op_flags {
+    OPF_NONE = 0,
+    OPF_VIEW = 1 << 0,        // the output is the first input's storage under another shape
+    OPF_INPLACE = 1 << 1,     // ONNX Runtime may write the output over the first input
+    OPF_ELEMENTWISE = 1 << 2, // one output element per (broadcast) input element
+    OPF_RANDOM = 1 << 3,      // two runs may differ
+    OPF_CONTROL = 1 << 4,     // has subgraphs
+    OPF_FUNCTION = 1 << 5,    // ONNX defines it by other operators; runtimes may inline it
+};
+
+struct op_info {
+    const char *name;
+    int16_t since; // first opset version that has it
+    int16_t min_in, max_in, min_out, max_out;
+    unsigned flags;
+};
+
+const struct op_info *op_info(enum op op);             // never NULL
+enum op op_find(const char *domain, const char *name); // "" and "ai.onnx" are the same domain

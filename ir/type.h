@@ -1,0 +1,86 @@
+// Types of values: element types, dimensions that are numbers, symbols or unknown, and ONNX's
+// nested kinds. A type is immutable once made and shared by pointer.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ir/base/mem.h"
+#include "ir/base/str.h"
+
+enum elem {
+    ELEM_NONE = 0,
+#define ELEM(name, onnx, text, bits, class) ELEM_##name = (onnx),
+#include "ir/elem.def"
+#undef ELEM
+    ELEM_LIMIT_
+};
+
+const char *elem_text(enum elem e); // "f32"; NULL: no such element type
+bool elem_parse(const char *text, enum elem *e);
+int elem_bits(enum elem e); // 0: of no fixed size
+bool elem_is_float(enum elem e);
+bool elem_is_int(enum elem e); // signed or unsigned, not bool
+
+// Bytes as they came, for what mfc carries without reading.
+struct bytes {
+    const uint8_t *at;
+    size_t n;
+};
+
+struct pair {
+    const char *key, *value;
+};
+
+struct pairs {
+    struct pair *at;
+    size_t n;
+};
+
+// A dimension: a number, a symbol (equal symbols are equal numbers), or neither.
+#define DIM_UNKNOWN (-1)
+
+struct dim {
+    int64_t size;           // >= 0, or DIM_UNKNOWN
+    const char *symbol;     // interned; only when the size is unknown
+    const char *denotation; // ONNX's, carried along; usually NULL
+};
+
+enum type_kind {
+    TYPE_NONE,
+    TYPE_TENSOR,
+    TYPE_SPARSE,
+    TYPE_SEQUENCE,
+    TYPE_OPTIONAL,
+    TYPE_MAP,
+    TYPE_OPAQUE
+};
+
+struct type {
+    enum type_kind kind;
+    enum elem elem; // tensor, sparse; the key's of a map
+    bool has_shape; // tensor, sparse: the rank is known
+    int32_t rank;
+    const struct dim *dims;
+    const struct type *child; // sequence, optional, map's value; may be NULL (unknown)
+    const char *opaque_domain, *opaque_name;
+    const char *denotation;
+    struct bytes extra; // unknown fields, in wire format
+};
+
+const struct type *type_tensor(struct arena *a, enum elem e, const struct dim *dims, int32_t rank);
+const struct type *type_static(struct arena *a, enum elem e, const int64_t *dims, int32_t rank);
+const struct type *type_unranked(struct arena *a, enum elem e);
+
+bool type_equal(const struct type *a,
+                const struct type *b);     // NULL equals NULL only; denotations do not matter
+bool type_is_static(const struct type *t); // a tensor whose every dimension is a number
+
+// Elements and bytes of a static tensor type; false when it is not static or the product overflows.
+bool type_elements(const struct type *t, int64_t *n);
+bool type_bytes(const struct type *t, int64_t *n_bytes);
+
+// f32[8,784], i64[N,?], f32[] (rank 0), f32[*] (rank unknown), seq(f32[*]), opt(…), map(i64,
+// f32[*]), sparse f32[3,3]
+void type_print(struct str *out, const struct type *t);
