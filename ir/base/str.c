@@ -166,6 +166,28 @@ bool str_match(const char *pattern, const char *text) {
     return !*pattern;
 }
 
+size_t str_distance(const char *a, const char *b) {
+    size_t na = strlen(a), nb = strlen(b), row[64];
+    if (na > 63 || nb > 63)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= nb; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= na; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= nb; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[nb];
+}
+
 struct pool_entry {
     UT_hash_handle hh;
     char text[];

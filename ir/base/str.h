@@ -42,6 +42,10 @@ size_t str_utf8_error(const char *bytes, size_t n);
 // Shell pattern over the whole text: * any run, ? one character.
 bool str_match(const char *pattern, const char *text);
 
+// Edits (insert, delete, replace) from one word to the other, for "is it …?"; words of more than 63
+// bytes are as far as can be.
+size_t str_distance(const char *a, const char *b);
+
 // Interned strings: equal text, equal pointer, for the life of the arena.
 struct pool_entry;
 

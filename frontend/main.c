@@ -1,0 +1,24 @@
+// The command `mfc`: signals and nothing else. The first Ctrl-C asks the run to end with the best
+// it has; a second one ends the process.
+#include <signal.h>
+#include <stddef.h>
+
+#include "frontend/cli.h"
+
+// A signal handler can reach nothing else than a global.
+static struct stop stop = {.deadline_ns = STOP_NEVER};
+
+static void on_signal(int number) {
+    if (stop_raised(&stop)) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+    stop_raise(&stop, number);
+}
+
+int main(int argc, char **argv) {
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    return cli_main(argc, argv, &stop);
+}

@@ -1,0 +1,259 @@
+// The option tables' reader: see options.h. A value is checked when it is set, so that whoever asks
+// for it later gets something in range.
+#include "frontend/options.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/base/checked.h"
+
+struct options options_make(struct arena *a) {
+    return (struct options){.arena = a};
+}
+
+static struct option_item *find(const struct options *o, const char *name) {
+    for (size_t i = 0; i < o->items.n; i++)
+        if (strcmp(o->items.at[i].spec->name, name) == 0)
+            return &o->items.at[i];
+    return NULL;
+}
+
+// "12.5" as 12500000000 billionths, so that sizes and shares are exact. `rest` is what follows.
+static bool parse_decimal(const char *text, int64_t *billionths, const char **rest) {
+    int64_t value = 0, unit = 1000000000;
+    const char *p = text;
+    bool any = false;
+    for (; *p >= '0' && *p <= '9'; p++, any = true)
+        if (!checked_mul(value, 10, &value) || !checked_add(value, *p - '0', &value))
+            return false;
+    if (!any || !checked_mul(value, unit, &value))
+        return false;
+    if (*p == '.')
+        for (p++; *p >= '0' && *p <= '9'; p++) {
+            unit /= 10;
+            if (!checked_add(value, (*p - '0') * unit, &value))
+                return false;
+        }
+    *billionths = value;
+    *rest = p;
+    return true;
+}
+
+bool options_parse_bytes(const char *text, int64_t *n_bytes) {
+    static const struct {
+        const char *suffix;
+        int64_t bytes;
+    } units[] = {
+        {"", 1},
+        {"B", 1},
+        {"K", 1 << 10},
+        {"M", 1 << 20},
+        {"G", 1 << 30},
+        {"T", (int64_t)1 << 40},
+        {"KiB", 1 << 10},
+        {"MiB", 1 << 20},
+        {"GiB", 1 << 30},
+        {"TiB", (int64_t)1 << 40},
+        {"kB", 1000},
+        {"MB", 1000000},
+        {"GB", 1000000000},
+        {"TB", 1000000000000},
+    };
+    // A plain integer may be larger than what fits with nine decimals.
+    char *end;
+    errno = 0;
+    long long plain = strtoll(text, &end, 10);
+    if (text[0] >= '0' && text[0] <= '9' && *end == 0 && errno == 0) {
+        *n_bytes = plain;
+        return true;
+    }
+    int64_t value;
+    const char *rest;
+    if (!parse_decimal(text, &value, &rest))
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(rest, units[i].suffix) == 0)
+            return checked_muldiv(value, units[i].bytes, 1000000000, n_bytes);
+    return false;
+}
+
+static bool parse_share(const char *text, int64_t *millionths) {
+    int64_t value;
+    const char *rest;
+    if (!parse_decimal(text, &value, &rest) || strcmp(rest, "%") != 0)
+        return false;
+    *millionths = value / 100000; // billionths of a percent to millionths of the whole
+    return true;
+}
+
+// Is `word` one of the words in "auto|always|never"?
+static bool is_choice(const char *choices, const char *word) {
+    size_t n = strlen(word);
+    for (const char *p = choices; n && p; p = strchr(p, '|') ? strchr(p, '|') + 1 : NULL)
+        if (strncmp(p, word, n) == 0 && (p[n] == 0 || p[n] == '|'))
+            return true;
+    return false;
+}
+
+static bool parse_list(struct arena *a, const char *text, struct option_value *v) {
+    for (const char *p = text; *p;) {
+        size_t n = strcspn(p, ",");
+        if (n) {
+            char *word = arena_alloc(a, n + 1);
+            if (!word || !VEC_PUSH(a, &v->list, memcpy(word, p, n)))
+                return false;
+        }
+        p += n + (p[n] == ',');
+    }
+    return true;
+}
+
+static bool in_range(const struct option_spec *s, double x) {
+    return (s->least == 0 && s->most == 0) || (x >= (double)s->least && x <= (double)s->most);
+}
+
+// What a value of this kind looks like; NULL: `text` is one, and `v` holds it.
+static const char *parse_value(const struct option_spec *s, const char *text,
+                               struct option_value *v) {
+    char *end;
+    errno = 0;
+    switch (s->kind) {
+    case OPTION_FLAG:
+        v->flag = strcmp(text, "true") == 0;
+        return v->flag || strcmp(text, "false") == 0 ? NULL : "true or false";
+    case OPTION_INT:
+        v->number = strtoll(text, &end, 10);
+        return *text && !*end && !errno && in_range(s, (double)v->number) ? NULL : "a whole number";
+    case OPTION_REAL:
+        v->real = strtod(text, &end);
+        return *text && !*end && isfinite(v->real) && in_range(s, v->real) ? NULL : "a number";
+    case OPTION_BYTES:
+        return options_parse_bytes(text, &v->number) ? NULL : "a size such as 512MiB or 4GiB";
+    case OPTION_BUDGET:
+        v->share = parse_share(text, &v->number);
+        return v->share || options_parse_bytes(text, &v->number) ? NULL
+                                                                 : "a size or share: 4GiB or 60%";
+    case OPTION_CHOICE:
+        return is_choice(s->argument, text) ? NULL : s->argument;
+    case OPTION_TEXT:
+    case OPTION_LIST:
+        break;
+    }
+    return NULL;
+}
+
+static status set_item(struct options *o, struct diags *d, struct option_item *item,
+                       const char *text, bool given) {
+    const struct option_spec *s = item->spec;
+    struct option_value v = item->value;
+    // The user's first value takes the default's place; further ones are added to it.
+    if (given && !v.given)
+        v = (struct option_value){0};
+    const char *wanted = parse_value(s, text, &v);
+    if (wanted && (s->least || s->most) && (s->kind == OPTION_INT || s->kind == OPTION_REAL))
+        return diag_error(d, DIAG_USAGE, loc_none(), "--%s wants %s from %lld to %lld, not \"%s\"",
+                          s->name, wanted, (long long)s->least, (long long)s->most, text);
+    if (wanted)
+        return diag_error(d, DIAG_USAGE, loc_none(), "--%s wants %s, not \"%s\"", s->name, wanted,
+                          text);
+    if (s->kind == OPTION_LIST && !parse_list(o->arena, text, &v))
+        return diag_no_room(d);
+    v.given = given;
+    if (!(v.text = arena_copy(o->arena, text, strlen(text) + 1)))
+        return diag_no_room(d);
+    item->value = v;
+    return ST_OK;
+}
+
+status options_add(struct options *o, struct diags *d, const struct option_spec *table) {
+    status st = ST_OK;
+    for (const struct option_spec *s = table; s && s->name && !st; s++) {
+        assert(!find(o, s->name));
+        if (!VEC_PUSH(o->arena, &o->items, ((struct option_item){.spec = s})))
+            return diag_no_room(d);
+        if (s->preset)
+            st = set_item(o, d, &o->items.at[o->items.n - 1], s->preset, false);
+    }
+    return st;
+}
+
+status options_set(struct options *o, struct diags *d, const char *name, const char *text) {
+    struct option_item *item = find(o, name);
+    if (item)
+        return set_item(o, d, item, text, true);
+    const char *near = NULL;
+    size_t least = 3; // farther than two edits is a guess, not a help
+    for (size_t i = 0; i < o->items.n; i++) {
+        size_t edits = str_distance(name, o->items.at[i].spec->name);
+        if (edits < least) {
+            least = edits;
+            near = o->items.at[i].spec->name;
+        }
+    }
+    return diag_error(d, DIAG_USAGE, loc_none(), "there is no option --%s%s%s%s", name,
+                      near ? "; is it --" : "", near ? near : "", near ? "?" : "");
+}
+
+const struct option_value *options_get(const struct options *o, const char *name) {
+    const struct option_item *item = find(o, name);
+    assert(item);
+    return &item->value;
+}
+
+bool options_given(const struct options *o, const char *name) {
+    return options_get(o, name)->given;
+}
+
+bool options_flag(const struct options *o, const char *name) {
+    return options_get(o, name)->flag;
+}
+
+const char *options_text(const struct options *o, const char *name) {
+    return options_get(o, name)->text;
+}
+
+int64_t options_int(const struct options *o, const char *name) {
+    return options_get(o, name)->number;
+}
+
+double options_real(const struct options *o, const char *name) {
+    return options_get(o, name)->real;
+}
+
+int64_t options_bytes(const struct options *o, const char *name, int64_t otherwise) {
+    const struct option_value *v = options_get(o, name);
+    return v->text ? v->number : otherwise;
+}
+
+int64_t options_budget(const struct options *o, const char *name, int64_t whole_bytes,
+                       int64_t otherwise) {
+    const struct option_value *v = options_get(o, name);
+    if (!v->text)
+        return otherwise;
+    int64_t n_bytes = v->number;
+    if (v->share && !checked_muldiv(whole_bytes, v->number, 1000000, &n_bytes))
+        n_bytes = INT64_MAX;
+    return n_bytes;
+}
+
+void options_help(struct str *out, const struct option_spec *table) {
+    for (const struct option_spec *s = table; s && s->name; s++) {
+        struct str left = str_make(out->arena);
+        if (s->letter)
+            str_addf(&left, "  -%c, --%s", s->letter, s->name);
+        else
+            str_addf(&left, "      --%s", s->name);
+        if (s->argument)
+            str_addf(&left, "=%s", s->argument);
+        // A left part that is too wide gets a line of its own.
+        str_addf(out, left.n < 30 ? "%-30s" : "%s\n                              ",
+                 str_text(&left));
+        str_add(out, s->help);
+        if (s->preset && s->kind != OPTION_FLAG)
+            str_addf(out, " (%s)", s->preset);
+        str_add_char(out, '\n');
+    }
+}

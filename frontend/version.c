@@ -1,0 +1,22 @@
+// Versions: see version.h.
+#include "frontend/version.h"
+
+#include <coin/Cbc_C_Interface.h>
+#include <coin/CoinUtilsConfig.h>
+#include <protobuf-c/protobuf-c.h>
+
+const char *version_mfc(void) {
+    return MFC_VERSION;
+}
+
+const char *version_cbc(void) {
+    return Cbc_getVersion();
+}
+
+const char *version_coinutils(void) {
+    return COINUTILS_VERSION;
+}
+
+const char *version_protobuf_c(void) {
+    return protobuf_c_version();
+}
