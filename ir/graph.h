@@ -118,6 +118,7 @@ struct graph {
     VEC(value_id) sparse_inits;
     VEC(value_id) infos;            // values with declared value_info, in file order
     struct map by_name;             // name -> value
+    struct map fresh;               // stem -> the last number that graph_fresh_name gave it
     VEC(struct bytes) quantization; // annotations, each as in the file
     struct pairs metadata;
     struct bytes extra;

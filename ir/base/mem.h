@@ -59,9 +59,9 @@ void *arena_copy(struct arena *a, const void *from, size_t n_bytes);
         size_t n, cap;                                                                             \
     }
 
-#define VEC_PUSH(a, v, x)                                                                          \
+#define VEC_PUSH(a, v, ...)                                                                        \
     (vec_room((a), (void **)&(v)->at, (v)->n, &(v)->cap, sizeof *(v)->at)                          \
-         ? ((v)->at[(v)->n++] = (x), true)                                                         \
+         ? ((v)->at[(v)->n++] = (__VA_ARGS__), true)                                               \
          : false)
 
 bool vec_room(struct arena *a, void **at, size_t n, size_t *cap, size_t size);

@@ -1,0 +1,179 @@
+// Making and changing graphs: see graph.h.
+#include "ir/graph.h"
+
+#include <string.h>
+
+struct model *model_new(struct arena *a, struct pool *names) {
+    struct model *m = ARENA_NEW(a, struct model);
+    if (!m)
+        return NULL;
+    m->arena = a;
+    m->pool = names;
+    m->graph = graph_new(m, NULL);
+    return m->graph ? m : NULL;
+}
+
+struct graph *graph_new(struct model *m, struct graph *outer) {
+    struct graph *g = ARENA_NEW(m->arena, struct graph);
+    if (!g)
+        return NULL;
+    g->model = m;
+    g->outer = outer;
+    g->by_name = map_make(m->arena);
+    g->fresh = map_make(m->arena);
+    bool ok = VEC_PUSH(m->arena, &g->values, (struct value){0}) &&
+              VEC_PUSH(m->arena, &g->nodes, (struct node){0});
+    return ok ? g : NULL;
+}
+
+int64_t model_opset(const struct model *m, const char *domain) {
+    bool standard = !*domain || strcmp(domain, "ai.onnx") == 0;
+    for (size_t i = 0; i < m->opsets.n; i++) {
+        const char *d = m->opsets.at[i].domain ? m->opsets.at[i].domain : "";
+        if (strcmp(d, domain) == 0 || (standard && (!*d || strcmp(d, "ai.onnx") == 0)))
+            return m->opsets.at[i].version;
+    }
+    return 0;
+}
+
+value_id graph_add_value(struct graph *g, const char *name, const struct type *type) {
+    const char *interned = pool_intern(g->model->pool, name);
+    if (!interned || graph_find(g, interned).i)
+        return VALUE_NONE;
+    value_id id = {(uint32_t)g->values.n};
+    if (!VEC_PUSH(g->model->arena, &g->values, (struct value){.name = interned, .type = type}))
+        return VALUE_NONE;
+    if (!map_put_text(&g->by_name, interned, id.i)) {
+        g->values.n--;
+        return VALUE_NONE;
+    }
+    return id;
+}
+
+value_id graph_find(const struct graph *g, const char *name) {
+    int64_t i;
+    return map_get_text(&g->by_name, name, &i) ? (value_id){(uint32_t)i} : VALUE_NONE;
+}
+
+value_id graph_resolve(struct graph *g, const char *name) {
+    // Find the graph that defines the name, then make a value that stands for it in each graph on
+    // the way in.
+    value_id here = graph_find(g, name);
+    struct graph *at = g;
+    while (!here.i && at->outer)
+        here = graph_find(at = at->outer, name);
+    while (here.i && at != g) {
+        struct graph *inner = g;
+        while (inner->outer != at)
+            inner = inner->outer;
+        value_id in = graph_add_value(inner, name, graph_value(at, here)->type);
+        if (in.i)
+            graph_value(inner, in)->outer = here;
+        here = in;
+        at = inner;
+    }
+    return here;
+}
+
+static bool name_is_free(const struct graph *g, const char *name) {
+    for (; g; g = g->outer)
+        if (graph_find(g, name).i)
+            return false;
+    return true;
+}
+
+const char *graph_fresh_name(struct graph *g, const char *like) {
+    if (*like && name_is_free(g, like))
+        return pool_intern(g->model->pool, like);
+    // Where the last search for this stem ended, the next one starts: so that n equal names cost n,
+    // not n².
+    int64_t k = 0;
+    const char *stem = str_format(g->model->arena, "\n%s", like); // no value has a name like this
+    if (!stem)
+        return NULL;
+    map_get_text(&g->fresh, stem, &k);
+    char *name;
+    do {
+        name = str_format(g->model->arena, "%s.%lld", like, (long long)++k);
+    } while (name && !name_is_free(g, name));
+    return name && map_put_text(&g->fresh, stem, k) ? pool_intern(g->model->pool, name) : NULL;
+}
+
+node_id graph_add_node(struct graph *g, const char *domain, const char *type, const value_id *in,
+                       uint32_t n_in, const value_id *out, uint32_t n_out) {
+    struct model *m = g->model;
+    struct node n = {.domain = pool_intern(m->pool, domain),
+                     .type = pool_intern(m->pool, type),
+                     .in = arena_copy(m->arena, in, n_in * sizeof *in),
+                     .out = arena_copy(m->arena, out, n_out * sizeof *out),
+                     .n_in = n_in,
+                     .n_out = n_out,
+                     .cost = -1};
+    node_id id = {(uint32_t)g->nodes.n};
+    if (!n.domain || !n.type || !n.in || !n.out)
+        return NODE_NONE;
+    n.op = op_find(n.domain, n.type);
+    if (!VEC_PUSH(m->arena, &g->nodes, n))
+        return NODE_NONE;
+    if (!VEC_PUSH(m->arena, &g->order, id)) {
+        g->nodes.n--;
+        return NODE_NONE;
+    }
+    for (uint32_t k = 0; k < n_out; k++)
+        if (out[k].i) {
+            struct value *v = graph_value(g, out[k]);
+            v->def = id;
+            v->def_slot = k;
+        }
+    return id;
+}
+
+bool graph_set_attr(struct graph *g, node_id id, struct attr a) {
+    struct node *n = graph_node(g, id);
+    if (!(a.name = pool_intern(g->model->pool, a.name)))
+        return false;
+    for (uint32_t i = 0; i < n->n_attrs; i++)
+        if (n->attrs[i].name == a.name) {
+            n->attrs[i] = a;
+            return true;
+        }
+    struct attr *grown = ARENA_ARRAY(g->model->arena, struct attr, n->n_attrs + 1);
+    if (!grown)
+        return false;
+    if (n->n_attrs)
+        memcpy(grown, n->attrs, n->n_attrs * sizeof *grown);
+    grown[n->n_attrs++] = a;
+    n->attrs = grown;
+    return true;
+}
+
+bool graph_add_input(struct graph *g, value_id v) {
+    graph_value(g, v)->is_input = true;
+    return VEC_PUSH(g->model->arena, &g->inputs, v);
+}
+
+bool graph_add_output(struct graph *g, value_id v) {
+    graph_value(g, v)->is_output = true;
+    return VEC_PUSH(g->model->arena, &g->outputs, v);
+}
+
+bool graph_add_init(struct graph *g, value_id v, struct tensor *t) {
+    graph_value(g, v)->init = t;
+    return VEC_PUSH(g->model->arena, &g->inits, v);
+}
+
+void graph_remove_node(struct graph *g, node_id id) {
+    struct node *n = graph_node(g, id);
+    n->removed = true;
+    for (uint32_t k = 0; k < n->n_out; k++)
+        if (n->out[k].i)
+            graph_value(g, n->out[k])->def = NODE_NONE;
+}
+
+void graph_sweep(struct graph *g) {
+    size_t n = 0;
+    for (size_t i = 0; i < g->order.n; i++)
+        if (!graph_node(g, g->order.at[i])->removed)
+            g->order.at[n++] = g->order.at[i];
+    g->order.n = n;
+}

@@ -1,0 +1,100 @@
+// Looking at nodes: attributes, paths for messages, who reads what. See graph.h.
+#include "ir/graph.h"
+
+#include <string.h>
+
+const struct attr *node_attr(const struct node *n, const char *name) {
+    for (uint32_t i = 0; i < n->n_attrs; i++)
+        if (strcmp(n->attrs[i].name, name) == 0)
+            return &n->attrs[i];
+    return NULL;
+}
+
+int64_t node_int(const struct node *n, const char *name, int64_t otherwise) {
+    const struct attr *a = node_attr(n, name);
+    return a && a->kind == ATTR_INT && !a->ref ? a->i : otherwise;
+}
+
+double node_real(const struct node *n, const char *name, double otherwise) {
+    const struct attr *a = node_attr(n, name);
+    return a && a->kind == ATTR_FLOAT && !a->ref ? (double)a->f : otherwise;
+}
+
+const char *node_text(const struct graph *g, const struct node *n, const char *name,
+                      const char *otherwise) {
+    const struct attr *a = node_attr(n, name);
+    if (!a || a->kind != ATTR_STRING || a->ref)
+        return otherwise;
+    const char *text = pool_intern_n(g->model->pool, (const char *)a->s.at, a->s.n);
+    return text ? text : otherwise;
+}
+
+const char *node_path(const struct graph *g, node_id id, struct arena *a) {
+    const struct node *n = graph_node(g, id);
+    const char *graph = g->name && *g->name ? g->name : g->outer ? "subgraph" : "graph";
+    const char *name = n->name && *n->name       ? n->name
+                       : n->n_out && n->out[0].i ? graph_value(g, n->out[0])->name
+                                                 : "";
+    // Nodes are numbered from 0 as in the file, where ids start at 1.
+    char *path =
+        str_format(a, "%s/node %u (%s%s%s)", graph, id.i - 1, n->type, *name ? " " : "", name);
+    return path ? path : "";
+}
+
+typedef void visit_use(void *to, value_id v, node_id user);
+
+static void visit_captured(const struct graph *g, const struct graph *sub, node_id user,
+                           visit_use *visit, void *to) {
+    // What deeper subgraphs capture was resolved through this one, so it stands here too.
+    for (size_t v = 1; v < sub->values.n; v++)
+        if (sub->values.at[v].outer.i && sub->outer == g)
+            visit(to, sub->values.at[v].outer, user);
+}
+
+static void visit_subgraphs(const struct graph *g, const struct node *n, node_id user,
+                            visit_use *visit, void *to) {
+    for (uint32_t i = 0; i < n->n_attrs; i++) {
+        const struct attr *a = &n->attrs[i];
+        if (a->kind == ATTR_GRAPH && a->g)
+            visit_captured(g, a->g, user, visit, to);
+        for (size_t k = 0; a->kind == ATTR_GRAPHS && k < a->n; k++)
+            visit_captured(g, a->graphs[k], user, visit, to);
+    }
+}
+
+static void count_use(void *to, value_id v, node_id user) {
+    (void)user;
+    ((struct uses *)to)->start[v.i + 1]++;
+}
+
+static void place_use(void *to, value_id v, node_id user) {
+    struct uses *u = to;
+    u->node[u->start[v.i]++] = user;
+}
+
+static void visit_all(const struct graph *g, visit_use *visit, struct uses *u) {
+    for (size_t i = 0; i < g->order.n; i++) {
+        node_id id = g->order.at[i];
+        const struct node *n = graph_node(g, id);
+        for (uint32_t k = 0; k < n->n_in; k++)
+            if (n->in[k].i)
+                visit(u, n->in[k], id);
+        visit_subgraphs(g, n, id, visit, u);
+    }
+}
+
+bool graph_uses(const struct graph *g, struct arena *a, struct uses *out) {
+    size_t n = g->values.n;
+    if (!(out->start = ARENA_ARRAY(a, uint32_t, n + 1)))
+        return false;
+    visit_all(g, count_use, out);
+    for (size_t v = 0; v < n; v++)
+        out->start[v + 1] += out->start[v];
+    if (!(out->node = ARENA_ARRAY(a, node_id, out->start[n])))
+        return false;
+    visit_all(g, place_use, out);
+    // Placing moved every start to its end, which is the next one's start: shift back.
+    memmove(out->start + 1, out->start, n * sizeof *out->start);
+    out->start[0] = 0;
+    return true;
+}
