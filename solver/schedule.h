@@ -28,28 +28,17 @@ struct schedule {
     int64_t base_cost;
     int64_t bound; // no schedule with the first executions in this order costs less; or BOUND_NONE
     int64_t bound_any;   // the same over all orders; or BOUND_NONE
-    int64_t least_bytes; // infeasible: a proven lower bound on any budget that works; else 0
-    int64_t known_bytes; // the least budget for which a schedule is known; 0: none
-    struct steps steps;
+    int64_t least_bytes; // proven: no schedule fits a smaller budget (in the asked kind of order)
+    int64_t known_bytes; // the least budget for which a schedule was seen; 0: none
+    int32_t *forcing;    // infeasible: the nodes that force it, when they are known
+    int32_t n_forcing;
+    struct steps steps; // none unless feasible or optimal
 };
 
-// The independent exact replay (check.c). It shares no code with anything that makes schedules.
-struct replay {
-    int64_t peak_bytes, cost;
-    int32_t peak_step;   // where the peak is
-    int32_t failed_step; // -1: the schedule is right
-    const char *reason;  // static text
-};
+const char *outcome_name(enum outcome o);
 
-// Right: every compute has its inputs held and is not held already; every free frees what is held;
-// every node runs at least once, a `once` node exactly once; at the end exactly the `keep` nodes
-// and nothing that somebody has forgotten matter: what is still held is allowed only if kept or
-// never freed.
-struct replay check_steps(const struct problem *p, struct steps s, struct arena *scratch);
-// ... and the claims of the schedule (peak, cost, budget, order) are true.
-status check_schedule(const struct problem *p, const struct schedule *s, struct arena *scratch,
-                      struct diags *d);
-
+// mfc-schedule JSON, docs/solver.md. Reading checks the form and the node numbers; whether the
+// claims are true is for check_schedule to say.
 status schedule_read(struct arena *a, struct diags *d, const struct source *json,
                      const struct problem *p, struct schedule *out);
 status schedule_write(const struct schedule *s, double seconds, struct arena *a, struct diags *d,

@@ -1,0 +1,11 @@
+// The schedule of a framework without rematerialization: every node once, in the given order, held
+// until its last use.
+#include "solver/methods.h"
+
+status baseline_keep_all(struct solve_run *r) {
+    struct sequence s;
+    if (!sequence_given(r->p, r->arena, &s))
+        return diag_no_room(r->diags);
+    solve_offer(r, s, 'K');
+    return ST_OK;
+}

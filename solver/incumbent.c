@@ -1,0 +1,285 @@
+// The incumbent: what methods offer is checked here, compared, kept and told on. A schedule that
+// the checker accepted is believed more than any bound: a bound above its cost, or a "proof" that
+// its budget does not work, is struck out. (MIP solvers have been seen to claim both.)
+#include "solver/incumbent.h"
+
+#include <string.h>
+
+#include "solver/check.h"
+
+void incumbent_open(struct incumbent *b, struct mem *mem, const struct solve_hooks *hooks,
+                    int64_t base_cost) {
+    *b = (struct incumbent){.hooks = hooks,
+                            .start_ns = stop_clock_ns(),
+                            .keep = {arena_make(mem), arena_make(mem)},
+                            .lists = arena_make(mem),
+                            .cost = INT64_MAX,
+                            .bound_any = base_cost,
+                            .bound_given = base_cost,
+                            .known_bytes = INT64_MAX};
+    pthread_mutex_init(&b->lock, NULL);
+}
+
+void incumbent_close(struct incumbent *b) {
+    pthread_mutex_destroy(&b->lock);
+    arena_free(&b->keep[0]);
+    arena_free(&b->keep[1]);
+    arena_free(&b->lists);
+}
+
+double solve_seconds(const struct solve_run *r) {
+    return (double)(stop_clock_ns() - r->best->start_ns) * 1e-9;
+}
+
+// ---- With the lock held ----
+
+static int64_t bound_now(const struct solve_run *r) {
+    const struct incumbent *b = r->best;
+    bool given = !r->options->free_order && b->bound_given > b->bound_any;
+    return given ? b->bound_given : b->bound_any;
+}
+
+static void tell(struct solve_run *r, char letter) {
+    const struct incumbent *b = r->best;
+    if (!b->hooks->progress)
+        return;
+    struct solve_event e = {letter, b->cost, bound_now(r), b->peak_bytes, solve_seconds(r)};
+    b->hooks->progress(b->hooks->context, &e);
+}
+
+void incumbent_report(const struct solve_run *r, struct schedule *out) {
+    const struct incumbent *b = r->best;
+    *out = (struct schedule){.free_order = r->options->free_order,
+                             .budget_bytes = r->options->budget_bytes,
+                             .base_cost = r->base_cost,
+                             .bound = bound_now(r),
+                             .bound_any = b->bound_any,
+                             .least_bytes = b->least_bytes,
+                             .known_bytes = b->known_bytes == INT64_MAX ? 0 : b->known_bytes};
+    if (b->cost == INT64_MAX) {
+        bool never = b->least_bytes > out->budget_bytes;
+        out->outcome = never ? OUTCOME_INFEASIBLE : OUTCOME_UNKNOWN;
+        out->forcing = b->forcing;
+        out->n_forcing = b->n_forcing;
+        return;
+    }
+    out->steps = b->steps;
+    out->cost = b->cost;
+    out->peak_bytes = b->peak_bytes;
+    if (b->given_order && b->bound_given > out->bound)
+        out->bound = b->bound_given;
+    for (size_t k = 0; k < b->by_order.n; k++)
+        if (b->by_order.at[k].bound > out->bound &&
+            memcmp(b->by_order.at[k].order, b->order, (size_t)r->p->n * sizeof *b->order) == 0)
+            out->bound = b->by_order.at[k].bound;
+    int64_t proof = out->free_order ? out->bound_any : out->bound;
+    out->outcome = proof == out->cost ? OUTCOME_OPTIMAL : OUTCOME_FEASIBLE;
+}
+
+// Takes out what an accepted schedule refutes.
+static void strike_out(struct solve_run *r, const struct replay *replay, const int32_t *order) {
+    struct incumbent *b = r->best;
+    if (replay->peak_bytes < b->known_bytes)
+        b->known_bytes = replay->peak_bytes;
+    if (replay->peak_bytes < b->least_bytes) {
+        b->least_bytes = r->floor_bytes;
+        b->n_refused++;
+    }
+    if (replay->peak_bytes > r->options->budget_bytes)
+        return;
+    if (replay->cost < b->bound_any) {
+        b->bound_any = r->base_cost;
+        b->n_refused++;
+    }
+    if (replay->given_order && replay->cost < b->bound_given) {
+        b->bound_given = r->base_cost;
+        b->n_refused++;
+    }
+    for (size_t k = 0; k < b->by_order.n; k++)
+        if (replay->cost < b->by_order.at[k].bound &&
+            memcmp(b->by_order.at[k].order, order, (size_t)r->p->n * sizeof *order) == 0) {
+            b->by_order.at[k].bound = r->base_cost;
+            b->n_refused++;
+        }
+}
+
+static int32_t *order_of(const struct problem *p, struct steps s, struct arena *a) {
+    int32_t *order = ARENA_ARRAY(a, int32_t, p->n), n = 0;
+    bool *ran = ARENA_ARRAY(a, bool, p->n);
+    if (!order || !ran)
+        return NULL;
+    for (int32_t k = 0; k < s.n; k++)
+        if (s.at[k].kind == STEP_COMPUTE && !ran[s.at[k].node]) {
+            ran[s.at[k].node] = true;
+            order[n++] = s.at[k].node;
+        }
+    return order;
+}
+
+static bool better(const struct solve_run *r, const struct replay *replay) {
+    const struct incumbent *b = r->best;
+    if (replay->peak_bytes > r->options->budget_bytes)
+        return false;
+    if (!r->options->free_order && !replay->given_order)
+        return false;
+    if (replay->cost != b->cost)
+        return replay->cost < b->cost;
+    return replay->peak_bytes < b->peak_bytes;
+}
+
+// Copies into the arena that is not in use; the old steps go only when the new ones are there.
+static bool take(struct solve_run *r, struct steps s, const struct replay *replay, char letter) {
+    struct incumbent *b = r->best;
+    struct arena *to = &b->keep[1 - b->which];
+    arena_free(to);
+    struct steps copy = {arena_copy(to, s.at, (size_t)s.n * sizeof *s.at), s.n};
+    int32_t *order = order_of(r->p, s, to);
+    if (!copy.at || !order)
+        return false;
+    strike_out(r, replay, order);
+    bool cheaper = replay->cost < b->cost;
+    b->which = 1 - b->which;
+    b->steps = copy;
+    b->order = order;
+    b->cost = replay->cost;
+    b->peak_bytes = replay->peak_bytes;
+    b->given_order = replay->given_order;
+    if (cheaper)
+        tell(r, letter);
+    if (b->hooks->improved) {
+        struct schedule now;
+        incumbent_report(r, &now);
+        b->hooks->improved(b->hooks->context, &now);
+    }
+    return true;
+}
+
+// ---- For methods, from any thread ----
+
+bool solve_offer_steps(struct solve_run *r, struct steps s, char letter) {
+    struct arena scratch = arena_make(r->arena->mem);
+    struct diags unheard = diags_make(&scratch);
+    struct replay replay;
+    bool taken = false;
+    if (check_steps(r->p, s, &scratch, &unheard, &replay) == ST_OK) {
+        pthread_mutex_lock(&r->best->lock);
+        if (replay.failed_step >= 0) {
+            r->best->n_refused++;
+        } else if (better(r, &replay)) {
+            taken = take(r, s, &replay, letter);
+        } else if (replay.given_order || r->options->free_order) {
+            int32_t *order = order_of(r->p, s, &scratch);
+            if (order)
+                strike_out(r, &replay, order);
+        }
+        pthread_mutex_unlock(&r->best->lock);
+    }
+    arena_free(&scratch);
+    return taken;
+}
+
+bool solve_offer(struct solve_run *r, struct sequence s, char letter) {
+    struct arena scratch = arena_make(r->arena->mem);
+    struct steps steps;
+    bool taken =
+        sequence_to_steps(r->p, s, &scratch, &steps) && solve_offer_steps(r, steps, letter);
+    arena_free(&scratch);
+    return taken;
+}
+
+// Raises a bound, unless the incumbent refutes it, and tells when that is news.
+static void raise_bound(struct solve_run *r, int64_t *bound, int64_t to, bool applies,
+                        char letter) {
+    struct incumbent *b = r->best;
+    if (applies && to > b->cost) {
+        b->n_refused++;
+        return;
+    }
+    int64_t before = bound_now(r);
+    if (to > *bound)
+        *bound = to;
+    if (bound_now(r) > before)
+        tell(r, letter);
+}
+
+void solve_bound_any(struct solve_run *r, int64_t bound, char letter) {
+    pthread_mutex_lock(&r->best->lock);
+    raise_bound(r, &r->best->bound_any, bound, true, letter);
+    pthread_mutex_unlock(&r->best->lock);
+}
+
+void solve_bound_given(struct solve_run *r, int64_t bound, char letter) {
+    pthread_mutex_lock(&r->best->lock);
+    raise_bound(r, &r->best->bound_given, bound, r->best->given_order, letter);
+    pthread_mutex_unlock(&r->best->lock);
+}
+
+void solve_bound_order(struct solve_run *r, const int32_t *order, int64_t bound) {
+    struct incumbent *b = r->best;
+    size_t n_bytes = (size_t)r->p->n * sizeof *order;
+    pthread_mutex_lock(&b->lock);
+    bool mine = b->order && memcmp(order, b->order, n_bytes) == 0;
+    struct order_bound item = {arena_copy(&b->lists, order, n_bytes), bound};
+    if (mine && bound > b->cost)
+        b->n_refused++;
+    else if (!item.order || !VEC_PUSH(&b->lists, &b->by_order, item))
+        b->n_refused++; // no room to remember it: the schedule goes out with a weaker bound
+    pthread_mutex_unlock(&b->lock);
+}
+
+void solve_infeasible(struct solve_run *r, bool any_order, int64_t least_bytes,
+                      const int32_t *nodes, int32_t n_nodes) {
+    struct incumbent *b = r->best;
+    pthread_mutex_lock(&b->lock);
+    if (least_bytes > b->known_bytes) {
+        b->n_refused++;
+    } else if ((any_order || !r->options->free_order) && least_bytes > b->least_bytes) {
+        b->least_bytes = least_bytes;
+        b->forcing = arena_copy(&b->lists, nodes, (size_t)n_nodes * sizeof *nodes);
+        b->n_forcing = b->forcing ? n_nodes : 0;
+    }
+    pthread_mutex_unlock(&b->lock);
+}
+
+bool solve_incumbent(struct solve_run *r, struct arena *a, struct sequence *out) {
+    pthread_mutex_lock(&r->best->lock);
+    bool ok = r->best->cost != INT64_MAX && sequence_of_steps(r->best->steps, a, out);
+    pthread_mutex_unlock(&r->best->lock);
+    return ok;
+}
+
+int64_t solve_best_cost(struct solve_run *r) {
+    pthread_mutex_lock(&r->best->lock);
+    int64_t cost = r->best->cost;
+    pthread_mutex_unlock(&r->best->lock);
+    return cost;
+}
+
+int64_t solve_best_bound(struct solve_run *r) {
+    pthread_mutex_lock(&r->best->lock);
+    int64_t bound = bound_now(r);
+    pthread_mutex_unlock(&r->best->lock);
+    return bound;
+}
+
+int64_t solve_known_peak(struct solve_run *r) {
+    pthread_mutex_lock(&r->best->lock);
+    int64_t peak = r->best->known_bytes;
+    pthread_mutex_unlock(&r->best->lock);
+    return peak;
+}
+
+bool solve_settled(struct solve_run *r) {
+    pthread_mutex_lock(&r->best->lock);
+    const struct incumbent *b = r->best;
+    bool none = b->cost == INT64_MAX;
+    bool done = none ? b->least_bytes > r->options->budget_bytes
+                     : b->cost <= r->options->target_cost || b->cost == bound_now(r) ||
+                           (double)(b->cost - bound_now(r)) <= r->options->gap * (double)b->cost;
+    pthread_mutex_unlock(&r->best->lock);
+    return done;
+}
+
+bool solve_over(struct solve_run *r) {
+    return stop_now(r->stop) || solve_settled(r);
+}
