@@ -42,27 +42,34 @@ status source_text(const struct source *s, struct arena *a, struct diags *d, int
                    char **text);
 
 // An output on its way. Nothing is visible at `path` until output_commit; output_abort (also after
-// a failure, also after commit) leaves no trace. "-" is standard output, which is written at
-// commit.
+// a failure, also after commit) leaves no trace. "-" is standard output; it, a pipe and a device
+// such as /dev/null are streams, which are fed at commit.
 struct output {
-    const char *path, *temporary;
+    const char *path; // where it goes; what a link names, when it was given a link
+    const char *folder, *temporary;
     int fd;
+    int stream;      // where a stream goes; -1: a file, to be renamed
     int64_t n_bytes; // written so far
     uint8_t *buffer; // small writes are gathered
     size_t n_buffered;
-    bool to_stdout;
 };
 
 status output_open(struct arena *a, struct diags *d, const char *path, struct output *out);
 status output_write(struct output *o, struct diags *d, const void *bytes, size_t n_bytes);
-status output_copy(struct output *o, struct diags *d,
-                   struct span from); // in the kernel where it can
+status output_copy(struct output *o, struct diags *d, struct span from); // holes stay holes
+status output_skip(struct output *o, struct diags *d, int64_t n_bytes);  // zeros that take no room
+// All that was written is on disk, still invisible: what can fail for want of room has then failed.
+status output_sync(struct output *o, struct diags *d);
 status output_commit(struct output *o, struct diags *d);
 void output_abort(struct output *o);
 
-// The folder part of a path ("." when there is none), and a path in that folder.
+// The folder part of a path ("." when there is none), its last part, and a path in a folder.
 const char *file_folder(struct arena *a, const char *path);
+const char *file_name(const char *path);
 const char *file_join(struct arena *a, const char *folder, const char *name);
+// What a link names in the end, be it there or not; the path itself when it is no link. NULL and
+// errno: no room, or links in a circle.
+const char *file_follow(struct arena *a, const char *path);
 
 // A temporary file that has no name and ends with its descriptor; -1 and errno when there is none
 // to be had.

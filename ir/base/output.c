@@ -1,85 +1,111 @@
 // Writing files whole or not at all: see file.h.
+//
+// The new file grows under a name of its own beside its target, is synced, and takes the target's
+// name in one rename; the folder is synced last. A kill at any moment so leaves the old file or the
+// new one. What a kill can leave besides is the temporary, which says in its name whose it was
+// (plan.onnx.4711-0.tmp) and which nobody reads.
 #include "ir/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER_BYTES = 1 << 16 };
+enum {
+#ifdef MFC_SMALL
+    BUFFER_BYTES = 64,
+#else
+    BUFFER_BYTES = 1 << 16,
+#endif
+    HOLE_BYTES = 1 << 16, // shorter runs are not asked about
+};
 
 static status refuse(struct output *o, struct diags *d, const char *what) {
     return diag_error(d, DIAG_IO, loc_file(o->path), "%s: %s", what, strerror(errno));
 }
 
-const char *file_folder(struct arena *a, const char *path) {
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        return ".";
-    size_t n = slash == path ? 1 : (size_t)(slash - path);
-    char *folder = arena_alloc(a, n + 1);
-    return folder ? memcpy(folder, path, n) : NULL;
+// A stream is spooled too, so that a failure on the way leaves it untouched.
+static status open_stream(struct output *o, struct diags *d, const char *path) {
+    if (path && (o->stream = open(path, O_WRONLY | O_CLOEXEC)) < 0)
+        return refuse(o, d, "cannot open");
+    return (o->fd = file_unnamed()) < 0 ? refuse(o, d, "cannot make a temporary file") : ST_OK;
 }
 
-const char *file_join(struct arena *a, const char *folder, const char *name) {
-    return strcmp(folder, ".") == 0 ? arena_copy(a, name, strlen(name) + 1)
-                                    : str_format(a, "%s/%s", folder, name);
+// The name has the process in it and a count, so that two writers do not meet; O_EXCL decides. A
+// long name is cut, for the whole must stay below the file system's limit.
+static status open_temporary(struct arena *a, struct diags *d, struct output *o, mode_t mode) {
+    if (!(o->folder = file_folder(a, o->path)))
+        return diag_no_room(d);
+    for (int i = 0; i < 1000; i++) {
+        char *name = str_format(a, "%.200s.%ld-%d.tmp", file_name(o->path), (long)getpid(), i);
+        const char *temporary = name ? file_join(a, o->folder, name) : NULL;
+        if (!temporary)
+            return diag_no_room(d);
+        o->fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+        if (o->fd >= 0)
+            o->temporary = temporary;
+        if (o->fd >= 0 || errno != EEXIST)
+            return o->fd >= 0 ? ST_OK : refuse(o, d, "cannot create a file in its folder");
+    }
+    return refuse(o, d, "cannot create a file in its folder");
+}
+
+// Replacing a file changes its content, not who owns it and who may read it. Only root can give
+// files away; for others the file becomes theirs, as with any editor.
+static status keep_mode(struct output *o, struct diags *d, const struct stat *old) {
+    if (fchown(o->fd, old->st_uid, old->st_gid) < 0 && errno != EPERM)
+        return refuse(o, d, "cannot set its owner");
+    return fchmod(o->fd, old->st_mode & 0777) < 0 ? refuse(o, d, "cannot set its mode") : ST_OK;
 }
 
 status output_open(struct arena *a, struct diags *d, const char *path, struct output *out) {
-    *out = (struct output){.fd = -1, .to_stdout = strcmp(path, "-") == 0};
-    out->path = out->to_stdout ? "<stdout>" : arena_copy(a, path, strlen(path) + 1);
-    out->buffer = arena_alloc(a, BUFFER_BYTES);
-    if (!out->path || !out->buffer)
+    bool is_stdout = strcmp(path, "-") == 0;
+    *out = (struct output){.path = is_stdout ? "<stdout>" : path,
+                           .fd = -1,
+                           .stream = is_stdout ? STDOUT_FILENO : -1,
+                           .buffer = arena_alloc(a, BUFFER_BYTES)};
+    if (!out->buffer)
         return diag_no_room(d);
-    if (out->to_stdout) {
-        if ((out->fd = file_unnamed()) < 0)
-            return refuse(out, d, "cannot make a temporary file");
-        return ST_OK;
-    }
-    // A link is followed, so that it goes on pointing at what it named; the rename then replaces
-    // the file itself.
+    if (is_stdout)
+        return open_stream(out, d, NULL);
+    // A link goes on pointing at what it named: the file there is replaced, not the link.
+    const char *target = file_follow(a, path);
+    if (!target && errno == ENOMEM)
+        return diag_no_room(d);
+    if (!target)
+        return refuse(out, d, "cannot follow the link");
+    if (!(out->path = arena_copy(a, target, strlen(target) + 1)))
+        return diag_no_room(d);
     struct stat st;
-    bool exists = stat(path, &st) == 0;
-    if (exists && !S_ISREG(st.st_mode))
+    if (stat(out->path, &st) < 0)
+        return errno == ENOENT ? open_temporary(a, d, out, 0666) : refuse(out, d, "cannot write");
+    if (S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode))
+        return open_stream(out, d, out->path);
+    if (S_ISDIR(st.st_mode))
+        return diag_error(d, DIAG_IO, loc_file(out->path), "is a folder, not a file");
+    if (!S_ISREG(st.st_mode))
         return diag_error(d, DIAG_IO, loc_file(out->path), "exists and is not a regular file");
-    char real[4096];
-    ssize_t n = readlink(path, real, sizeof real - 1);
-    const char *target = out->path;
-    if (n > 0) {
-        real[n] = 0;
-        const char *folder = file_folder(a, path);
-        target = real[0] == '/' || !folder ? arena_copy(a, real, (size_t)n + 1)
-                                           : file_join(a, folder, real);
-        if (!target)
-            return diag_no_room(d);
-        out->path = target;
-    }
-    char *temporary = str_format(a, "%s.XXXXXX.tmp", target);
-    if (!temporary)
-        return diag_no_room(d);
-    if ((out->fd = mkostemps(temporary, 4, O_CLOEXEC)) < 0)
-        return refuse(out, d, "cannot create");
-    out->temporary = temporary;
-    mode_t mask = umask(0);
-    umask(mask);
-    if (fchmod(out->fd, exists ? st.st_mode & 07777 : 0666 & ~mask) < 0)
-        return refuse(out, d, "cannot set its mode");
-    return ST_OK;
+    if (faccessat(AT_FDCWD, out->path, W_OK, AT_EACCESS) < 0) // a rename would not ask
+        return refuse(out, d, "cannot replace it");
+    status bad = open_temporary(a, d, out, 0600);
+    return bad ? bad : keep_mode(out, d, &st);
 }
 
 static status write_all(struct output *o, struct diags *d, int fd, const uint8_t *bytes,
                         size_t n_bytes) {
     for (size_t done = 0; done < n_bytes;) {
         ssize_t n = write(fd, bytes + done, n_bytes - done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
+        if (n >= 0) {
+            done += (size_t)n;
+        } else if (errno == EAGAIN) { // a stream that somebody made non-blocking
+            struct pollfd wait = {.fd = fd, .events = POLLOUT};
+            poll(&wait, 1, -1);
+        } else if (errno != EINTR) {
             return refuse(o, d, "cannot write");
-        done += (size_t)n;
+        }
     }
     return ST_OK;
 }
@@ -103,74 +129,119 @@ status output_write(struct output *o, struct diags *d, const void *bytes, size_t
     return ST_OK;
 }
 
-status output_copy(struct output *o, struct diags *d, struct span from) {
-    status st = ST_OK;
-    if (!from.source || from.n_bytes == 0)
-        return ST_OK;
-    if (from.source->memory)
-        return output_write(o, d, from.source->memory + from.offset, (size_t)from.n_bytes);
-    int64_t at = from.offset, left = from.n_bytes;
-    if (left >= BUFFER_BYTES && (st = flush(o, d)))
+status output_skip(struct output *o, struct diags *d, int64_t n_bytes) {
+    status st = flush(o, d);
+    if (st)
         return st;
-    while (left >= BUFFER_BYTES) {
-        off64_t in = at;
-        ssize_t n = copy_file_range(from.source->fd, &in, o->fd, NULL, (size_t)left, 0);
-        if (n <= 0)
-            break; // another file system, an old kernel, or a true error: the plain way will tell
-        at += n;
-        left -= n;
-        o->n_bytes += n;
-    }
+    o->n_bytes += n_bytes;
+    return lseek(o->fd, n_bytes, SEEK_CUR) < 0 ? refuse(o, d, "cannot write") : ST_OK;
+}
+
+// Where the hole at `at` ends, or `at` itself when there are data. A file system that knows no
+// holes says that everything is data.
+static int64_t hole_end(int fd, int64_t at, int64_t end) {
+    off_t data = lseek(fd, at, SEEK_DATA);
+    if (data < 0)
+        return errno == ENXIO ? end : at; // ENXIO: a hole up to the end of the file
+    return data < end ? data : end;
+}
+
+static int64_t run_end(int fd, int64_t at, int64_t end) {
+    off_t hole = lseek(fd, at, SEEK_HOLE);
+    return hole > at && hole < end ? hole : end;
+}
+
+// In the kernel where it can: from file to file without a copy in between. Where it cannot (another
+// file system, an old kernel, a true error), the plain way goes on, and tells.
+static status copy_run(struct output *o, struct diags *d, const struct source *s, int64_t at,
+                       int64_t end) {
+    status st = ST_OK;
+    if (end - at >= HOLE_BYTES && !(st = flush(o, d)))
+        for (ssize_t n = 1; n > 0 && at < end;) {
+            off64_t in = at;
+            n = copy_file_range(s->fd, &in, o->fd, NULL, (size_t)(end - at), 0);
+            at += n > 0 ? n : 0;
+            o->n_bytes += n > 0 ? n : 0;
+        }
     uint8_t block[1 << 14];
-    while (left > 0 && !st) {
-        size_t n = left < (int64_t)sizeof block ? (size_t)left : sizeof block;
-        if (!(st = source_read(from.source, d, at, block, n)))
+    while (at < end && !st) {
+        size_t n = end - at < (int64_t)sizeof block ? (size_t)(end - at) : sizeof block;
+        if (!(st = source_read(s, d, at, block, n)))
             st = output_write(o, d, block, n);
         at += (int64_t)n;
-        left -= (int64_t)n;
     }
     return st;
 }
 
-static status copy_to_stdout(struct output *o, struct diags *d) {
+status output_copy(struct output *o, struct diags *d, struct span from) {
+    const struct source *s = from.source;
+    if (!s || from.n_bytes == 0)
+        return ST_OK;
+    if (from.offset < 0 || from.n_bytes < 0 || from.offset > s->n_bytes ||
+        from.n_bytes > s->n_bytes - from.offset)
+        return diag_error(d, DIAG_MALFORMED, loc_offset(s->path, from.offset),
+                          "%lld bytes are needed here, but the file ends at byte %lld",
+                          (long long)from.n_bytes, (long long)s->n_bytes);
+    if (s->memory)
+        return output_write(o, d, s->memory + from.offset, (size_t)from.n_bytes);
+    status st = ST_OK;
+    for (int64_t at = from.offset, end = at + from.n_bytes, to; at < end && !st; at = to) {
+        if (end - at < HOLE_BYTES) {
+            st = copy_run(o, d, s, at, to = end);
+        } else if ((to = hole_end(s->fd, at, end)) > at) {
+            // The file may have become shorter since it was opened; that is no hole.
+            uint8_t last;
+            if (!(st = source_read(s, d, to - 1, &last, 1)))
+                st = output_skip(o, d, to - at);
+        } else {
+            st = copy_run(o, d, s, at, to = run_end(s->fd, at, end));
+        }
+    }
+    return st;
+}
+
+status output_sync(struct output *o, struct diags *d) {
+    status st = flush(o, d);
+    if (st)
+        return st;
+    // A hole at the end is part of the file only when its size says so.
+    if (ftruncate(o->fd, o->n_bytes) < 0)
+        return refuse(o, d, "cannot write");
+    return o->stream < 0 && fsync(o->fd) < 0 ? refuse(o, d, "cannot sync") : ST_OK;
+}
+
+static status feed_stream(struct output *o, struct diags *d) {
     status st = ST_OK;
     uint8_t block[1 << 14];
     for (int64_t at = 0; at < o->n_bytes && !st;) {
         ssize_t n = pread(o->fd, block, sizeof block, at);
         if (n <= 0)
-            return refuse(o, d, "cannot read back");
-        st = write_all(o, d, STDOUT_FILENO, block, (size_t)n);
+            return refuse(o, d, "cannot read its temporary file back");
+        st = write_all(o, d, o->stream, block, (size_t)n);
         at += n;
     }
     return st;
 }
 
-status output_commit(struct output *o, struct diags *d) {
-    status st = flush(o, d);
-    if (!st && o->to_stdout)
-        st = copy_to_stdout(o, d);
-    // The data must be on disk before the name is, and the name before we say so. Not every file
-    // system can sync a folder; then there is nothing more to be done.
-    if (!st && !o->to_stdout) {
-        if (fsync(o->fd) < 0)
-            st = refuse(o, d, "cannot sync");
-        else if (rename(o->temporary, o->path) < 0)
-            st = refuse(o, d, "cannot put the new file in place");
-        else
-            o->temporary = NULL;
+// Not every file system can sync a folder; then there is nothing more to be done.
+static void sync_folder(const char *folder) {
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
     }
-    if (!st && !o->to_stdout) {
-        char folder[4096] = ".";
-        const char *slash = strrchr(o->path, '/');
-        if (slash && (size_t)(slash - o->path) + 1 < sizeof folder) {
-            memcpy(folder, o->path, (size_t)(slash - o->path) + 1);
-            folder[slash - o->path + 1] = 0;
-        }
-        int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd >= 0) {
-            fsync(fd);
-            close(fd);
-        }
+}
+
+status output_commit(struct output *o, struct diags *d) {
+    // The data must be on disk before the name is, and the name before we say so.
+    status st = output_sync(o, d);
+    if (!st && o->stream >= 0) {
+        st = feed_stream(o, d);
+    } else if (!st && rename(o->temporary, o->path) < 0) {
+        st = refuse(o, d, "cannot put the new file in place");
+    } else if (!st) {
+        o->temporary = NULL;
+        sync_folder(o->folder);
     }
     output_abort(o);
     return st;
@@ -179,7 +250,9 @@ status output_commit(struct output *o, struct diags *d) {
 void output_abort(struct output *o) {
     if (o->fd >= 0)
         close(o->fd);
-    o->fd = -1;
+    if (o->stream > STDERR_FILENO)
+        close(o->stream);
+    o->fd = o->stream = -1;
     if (o->temporary)
         unlink(o->temporary);
     o->temporary = NULL;

@@ -13,10 +13,7 @@ static status refuse(struct diags *d, const char *path, const char *what) {
 
 // Standard input cannot be read by position: put it into a file that has no name.
 static int spool_stdin(void) {
-    static const char *const folders[] = {"/tmp", "/var/tmp", "."};
-    int fd = -1;
-    for (size_t i = 0; fd < 0 && i < sizeof folders / sizeof *folders; i++)
-        fd = open(folders[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    int fd = file_unnamed();
     char block[1 << 16];
     while (fd >= 0) {
         ssize_t n = read(STDIN_FILENO, block, sizeof block);
