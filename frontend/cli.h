@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "frontend/options.h"
+#include "ir/base/options.h"
 #include "ir/base/diag.h"
 #include "ir/base/mem.h"
 #include "ir/base/status.h"

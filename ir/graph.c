@@ -13,6 +13,13 @@ struct model *model_new(struct arena *a, struct pool *names) {
     return m->graph ? m : NULL;
 }
 
+void model_close(struct model *m) {
+    for (size_t i = 0; m && i < m->sources.n; i++)
+        source_close(m->sources.at[i]);
+    if (m)
+        m->sources.n = 0;
+}
+
 struct graph *graph_new(struct model *m, struct graph *outer) {
     struct graph *g = ARENA_NEW(m->arena, struct graph);
     if (!g)

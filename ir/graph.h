@@ -170,11 +170,13 @@ struct model {
     VEC(struct bytes) configurations; // device configurations, each as in the file
     VEC(const char *) device_names;
     struct bytes extra;
+    VEC(struct source *) sources; // the open files that its spans point into; model_close ends them
     unsigned facts;
 };
 
 // An empty model with an empty graph; ir_version and opsets are the caller's to set. NULL: no room.
 struct model *model_new(struct arena *a, struct pool *names);
+void model_close(struct model *m); // closes its files; may be NULL; the arena is the caller's
 struct graph *graph_new(struct model *m, struct graph *outer);
 int64_t model_opset(const struct model *m, const char *domain); // 0: not imported
 

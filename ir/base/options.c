@@ -1,6 +1,6 @@
 // The option tables' reader: see options.h. A value is checked when it is set, so that whoever asks
 // for it later gets something in range.
-#include "frontend/options.h"
+#include "ir/base/options.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,0 +1,154 @@
+// The table of passes, and pipelines of them: see ir/pass.h.
+#include "ir/pass.h"
+
+#include <string.h>
+
+#define PASS(name) extern const struct pass pass_##name;
+#include "passes/passes.def"
+#undef PASS
+
+const struct pass *const pass_table[] = {
+#define PASS(name) &pass_##name,
+#include "passes/passes.def"
+#undef PASS
+    NULL};
+
+const struct pass *pass_find(const char *name) {
+    for (const struct pass *const *p = pass_table; *p; p++)
+        if (strcmp((*p)->name, name) == 0)
+            return *p;
+    return NULL;
+}
+
+status pass_add_options(struct options *o, struct diags *d) {
+    for (const struct pass *const *p = pass_table; *p; p++) {
+        status st = options_add(o, d, (*p)->options);
+        if (st)
+            return st;
+    }
+    return ST_OK;
+}
+
+void pass_list(struct str *out) {
+    for (const struct pass *const *p = pass_table; *p; p++)
+        str_addf(out, "  %-14s%s\n", (*p)->name, (*p)->summary);
+}
+
+void pass_progress(struct pass_context *c, const char *format, ...) {
+    if (!c->progress)
+        return;
+    struct arena scratch = arena_make(c->arena->mem);
+    struct str line = str_make(&scratch);
+    va_list args;
+    va_start(args, format);
+    str_addv(&line, format, args);
+    va_end(args);
+    c->progress(c->progress_to, str_text(&line));
+    arena_free(&scratch);
+}
+
+static status unknown_pass(struct diags *d, const char *name) {
+    struct arena scratch = arena_make(d->arena->mem);
+    struct str known = str_make(&scratch);
+    for (const struct pass *const *p = pass_table; *p; p++)
+        str_addf(&known, "%s%s", p == pass_table ? "" : ", ", (*p)->name);
+    status st = diag_error(d, DIAG_USAGE, loc_none(), "there is no pass \"%s\"; there are: %s",
+                           name, str_text(&known));
+    arena_free(&scratch);
+    return st;
+}
+
+status pipeline_parse(struct arena *a, struct diags *d, const char *text, struct pipeline *out) {
+    VEC(const struct pass *) list = {0};
+    status st = ST_OK;
+    for (const char *p = text; *p;) {
+        size_t n = strcspn(p, ", \t\n");
+        if (n) {
+            char *name = arena_alloc(a, n + 1);
+            if (!name)
+                return diag_no_room(d);
+            const struct pass *found = pass_find(memcpy(name, p, n));
+            if (!found)
+                st = unknown_pass(d, name);
+            else if (!VEC_PUSH(a, &list, found))
+                return diag_no_room(d);
+        }
+        p += n + (p[n] != 0);
+    }
+    *out = (struct pipeline){list.at, list.n};
+    return st;
+}
+
+// Who gives these facts? For the message about an unmet need.
+static void add_givers(struct str *out, unsigned missing) {
+    const char *separator = "";
+    for (const struct pass *const *p = pass_table; *p; p++)
+        if ((*p)->gives & missing) {
+            str_addf(out, "%s%s", separator, (*p)->name);
+            separator = ", ";
+        }
+    if (!*separator)
+        str_add(out, "no pass");
+}
+
+static status check_needs(const struct pipeline *p, unsigned facts, struct diags *d) {
+    status st = ST_OK;
+    for (size_t i = 0; i < p->n; i++) {
+        const struct pass *pass = p->at[i];
+        unsigned missing = pass->needs & ~facts;
+        if (missing) {
+            struct arena scratch = arena_make(d->arena->mem);
+            struct str what = str_make(&scratch), who = str_make(&scratch);
+            fact_print(&what, missing);
+            add_givers(&who, missing);
+            st = diag_error(d, DIAG_USAGE, loc_none(),
+                            "pass %s needs a graph with: %s; given by: %s", pass->name,
+                            str_text(&what), str_text(&who));
+            arena_free(&scratch);
+        }
+        facts = ((facts | missing) & ~pass->breaks) | pass->gives;
+    }
+    return st;
+}
+
+// A graph that was sound before a pass and is not after it is the pass's fault, not the input's.
+static status verify_after(const struct pass *pass, const struct model *m, struct diags *d) {
+    struct arena scratch = arena_make(d->arena->mem);
+    struct diags found = diags_make(&scratch);
+    status st = model_verify(m, &found);
+    if (st)
+        st =
+            diag_error(d, DIAG_INTERNAL, loc_none(),
+                       "the graph is not sound after pass %s; this is a defect of mfc", pass->name);
+    for (size_t i = 0; i < found.list.n; i++)
+        diag_note(d, found.list.at[i].code, found.list.at[i].where, "%s", found.list.at[i].text);
+    arena_free(&scratch);
+    return st;
+}
+
+static status run_one(const struct pass *pass, struct model *m, const struct pass_context *c) {
+    struct arena scratch = arena_make(c->arena->mem);
+    struct pass_context own = *c;
+    own.arena = &scratch;
+    status st = pass->run(m, &own);
+    arena_free(&scratch);
+    if (st)
+        return st;
+    m->facts = (m->facts & ~pass->breaks) | pass->gives;
+    return verify_after(pass, m, c->diags);
+}
+
+status pipeline_run(const struct pipeline *p, struct model *m, struct pass_context *c,
+                    const struct pipeline_hooks *hooks) {
+    status st = check_needs(p, m->facts, c->diags);
+    for (size_t i = 0; i < p->n && !st; i++) {
+        const struct pass *pass = p->at[i];
+        if (hooks && hooks->before)
+            st = hooks->before(hooks->to, pass, i, m);
+        if (!st)
+            st = run_one(pass, m, c);
+        if (!st && hooks && hooks->after)
+            st = hooks->after(hooks->to, pass, i, m);
+    }
+    return st;
+}
