@@ -22,9 +22,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "ir/base/options.h"
 #include "ir/base/diag.h"
 #include "ir/base/mem.h"
+#include "ir/base/options.h"
 #include "ir/base/status.h"
 #include "ir/base/stop.h"
 #include "ir/base/str.h"
