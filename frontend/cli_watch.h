@@ -1,0 +1,38 @@
+// What the user sees of a search while it runs, and what is saved when it does not end in time.
+//
+// A table in the manner of MIP solvers on stderr: one line per improvement, and on a terminal a
+// last line that lives. A thread of its own draws that line; and after a signal it gives the search
+// a second to end by itself, then writes the best schedule so far and ends the process.
+#pragma once
+
+#include <pthread.h>
+
+#include "frontend/cli.h"
+#include "solver/solve.h"
+
+enum watch_style { WATCH_SILENT, WATCH_TABLE, WATCH_JSON };
+
+struct watch {
+    struct cli *cli;
+    enum watch_style style;
+    bool terminal, header_done, live_drawn;
+    int64_t budget_bytes, base_cost;
+    const char *path; // where the schedule goes; NULL: nowhere
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    pthread_t thread;
+    bool running, ended;
+    int64_t start_ns;
+    struct solve_event last;
+    struct mem mem; // the copy below must not depend on the run's own memory limit
+    struct arena arena;
+    struct schedule best; // best.steps.n == 0: none yet
+};
+
+// `path` may be NULL. False: no thread could be started; everything else still works.
+bool watch_open(struct watch *w, struct cli *c, const char *path, int64_t base_cost);
+// A new search begins (there are several in a sweep): what the next lines are about.
+void watch_begin(struct watch *w, int64_t budget_bytes);
+void watch_close(struct watch *w); // clears the live line, ends the thread
+
+struct solve_hooks watch_hooks(struct watch *w);
