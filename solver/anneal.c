@@ -7,6 +7,7 @@
 #include "solver/anneal_moves.h"
 
 enum { PRICE_EVERY = 64, STOP_EVERY = 256, SPREAD_EVERY = 32 };
+#define PRICE_MOST 1e6 // how far the price may go from where it began
 
 bool anneal_make(struct arena *a, const struct problem *p, int64_t budget_bytes, bool free_order,
                  uint64_t seed, uint64_t chain, struct anneal *out) {
@@ -19,15 +20,21 @@ bool anneal_make(struct arena *a, const struct problem *p, int64_t budget_bytes,
         bytes += (double)out->st.bytes[i];
     }
     out->mean_cost = (cost + 1) / (p->n + 1);
-    out->price = cost / bytes;
+    out->price = out->first_price = cost / bytes;
     out->cap_best = 2 * p->n + 64;
     out->cap_plan = ANNEAL_PLAN_MOST;
     out->best = ARENA_ARRAY(a, int32_t, out->cap_best);
     out->plan = ARENA_ARRAY(a, int32_t, ANNEAL_PLAN_MOST);
     out->picked = ARENA_ARRAY(a, int32_t, ANNEAL_PLAN_MOST + 1);
     out->mark = ARENA_ARRAY(a, uint32_t, p->n);
+    out->kept = ARENA_ARRAY(a, int32_t, p->n);
     out->best_cost = INT64_MAX;
-    return out->best && out->plan && out->picked && out->mark;
+    if (!out->best || !out->plan || !out->picked || !out->mark || !out->kept)
+        return false;
+    for (int32_t i = 0; i < p->n; i++)
+        if (p->keep[i] && !p->once[i])
+            out->kept[out->n_kept++] = i;
+    return true;
 }
 
 static void write_best(struct anneal *an) {
@@ -51,8 +58,7 @@ static void write_best(struct anneal *an) {
 
 static void note_best(struct anneal *an) {
     struct state *st = &an->st;
-    if (st->profile.total_excess == 0 && state_right(st) &&
-        (st->cost < an->best_cost)) {
+    if (st->profile.total_excess == 0 && state_right(st) && (st->cost < an->best_cost)) {
         an->best_cost = st->cost;
         an->best_is_current = true;
     }
@@ -116,9 +122,9 @@ static void step(struct anneal *an) {
 }
 
 static void adjust_price(struct anneal *an, int32_t n_over) {
-    if (n_over > PRICE_EVERY * 3 / 4)
+    if (n_over > PRICE_EVERY * 3 / 4 && an->price < PRICE_MOST * an->first_price)
         an->price *= 1.1;
-    else if (n_over < PRICE_EVERY / 4)
+    else if (n_over < PRICE_EVERY / 4 && an->price > an->first_price / PRICE_MOST)
         an->price /= 1.1;
 }
 

@@ -1,6 +1,6 @@
 // Simulated annealing over sequences of runs (state.h). Moves: run a node again just before one of
-// its uses, with a recursive choice for what it reads; take a run away, and with it what was run for
-// it alone; shift a run; exchange one recomputation for another; in free order also pull a run
+// its uses, with a recursive choice for what it reads; take a run away, and with it what was run
+// for it alone; shift a run; exchange one recomputation for another; in free order also pull a run
 // forward or push it back, with all that has to go along. Bytes over the budget cost a price per
 // byte and run, which rises while the sequence is over budget and falls while it is not, so the
 // search walks along the border from both sides. The best sequence within budget is remembered.
@@ -18,6 +18,7 @@ struct anneal {
     struct rng rng;
     double mean_cost; // of a node: the scale of temperatures
     double price;     // cost per byte over budget
+    double first_price;
     double temperature;
 
     int32_t *best; // the cheapest sequence within budget; n_best = 0: none yet
@@ -29,6 +30,7 @@ struct anneal {
     int32_t n_plan, cap_plan;
     int64_t plan_cost;
     uint32_t *mark, stamp; // per node
+    int32_t *kept, n_kept; // nodes that are held to the end
     int32_t *picked;       // slots of runs to move
     int64_t n_moves, n_accepted;
 };
@@ -41,7 +43,7 @@ bool anneal_make(struct arena *a, const struct problem *p, int64_t budget_bytes,
 void anneal_start(struct anneal *an, const int32_t *order, int32_t n);
 void anneal_budget(struct anneal *an, int64_t budget_bytes); // forgets the best
 
-// n_moves moves, cooling from `hot` to `cold` (in mean costs of a node). Ends early when stop says so
-// or when the best cost is at most `good_cost`. False: out of memory; the best is still good.
+// n_moves moves, cooling from `hot` to `cold` (in mean costs of a node). Ends early when stop says
+// so or when the best cost is at most `good_cost`. False: out of memory; the best is still good.
 bool anneal_run(struct anneal *an, int64_t n_moves, double hot, double cold, int64_t good_cost,
                 const struct stop *stop);

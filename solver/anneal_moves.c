@@ -13,7 +13,8 @@ static void plan_clear(struct anneal *an) {
 
 // Plans to run `node` before slot; of its inputs, those that are not held there are run again too
 // (with probability `again` of 256) or held longer.
-static bool plan_node(struct anneal *an, int32_t node, int32_t slot, uint32_t again, int32_t depth) {
+static bool plan_node(struct anneal *an, int32_t node, int32_t slot, uint32_t again,
+                      int32_t depth) {
     const struct problem *p = an->st.p;
     if (p->once[node] || depth > ANNEAL_PLAN_MOST || an->n_plan >= ANNEAL_PLAN_MOST)
         return false;
@@ -39,10 +40,23 @@ static void plan_apply(struct anneal *an, int32_t slot) {
         state_insert(&an->st, an->plan[i], slot - an->n_plan + i);
 }
 
-// Picks a use (run, input) where the input is held across other runs.
+// Whether the node, needed at slot, is held across other runs until then.
+static bool is_waiting(const struct state *st, int32_t node, int32_t slot) {
+    int32_t run = state_run_before(st, node, slot);
+    int32_t use = state_use_before(st, node, slot);
+    int32_t next = anneal_next_run(st, (run > use ? run : use) + 1);
+    return next >= 0 && next < slot;
+}
+
+// Picks a use (run, input) where the input is held across other runs. The end uses what is kept.
 static bool pick_use(struct anneal *an, int32_t *slot, int32_t *input) {
     struct state *st = &an->st;
     const struct problem *p = st->p;
+    if (an->n_kept > 0 && (rng_next(&an->rng) & 7) == 0) {
+        *input = an->kept[rng_below(&an->rng, (uint64_t)an->n_kept)];
+        *slot = st->n_slots;
+        return is_waiting(st, *input, *slot);
+    }
     *slot = anneal_random_run(an);
     int32_t node = st->node_at[*slot];
     int32_t n_in = p->in_start[node + 1] - p->in_start[node];
@@ -51,10 +65,7 @@ static bool pick_use(struct anneal *an, int32_t *slot, int32_t *input) {
     *input = p->in_of[p->in_start[node] + (int32_t)rng_below(&an->rng, (uint64_t)n_in)];
     if (p->once[*input] || st->bytes[*input] == 0)
         return false;
-    int32_t run = state_run_before(st, *input, *slot);
-    int32_t use = state_use_before(st, *input, *slot);
-    int32_t from = run > use ? run : use;
-    return anneal_next_run(st, from + 1) < *slot; // else there is nothing in between
+    return is_waiting(st, *input, *slot);
 }
 
 static const uint32_t again_of[4] = {32, 128, 224, 256};

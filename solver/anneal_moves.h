@@ -1,6 +1,6 @@
-// The moves of the annealing. Each tries one change and returns whether it was applied and is right;
-// it is then for the caller to accept it (state_commit) or not (state_undo). A move that is sure
-// to be refused because its cost alone is above `most_cost` is not applied at all.
+// The moves of the annealing. Each tries one change and returns whether it was applied and is
+// right; it is then for the caller to accept it (state_commit) or not (state_undo). A move that is
+// sure to be refused because its cost alone is above `most_cost` is not applied at all.
 #pragma once
 
 #include "solver/anneal.h"
@@ -15,7 +15,7 @@ bool move_pull(struct anneal *an); // a run, and what it needs, to an earlier pl
 bool move_push(struct anneal *an); // a run, and what needs it, to a later place
 
 // Shared by the moves.
-int32_t anneal_random_run(struct anneal *an);                       // a slot with a run
-int32_t anneal_random_again(struct anneal *an);                     // ... that may be taken; -1
-int32_t anneal_index(const struct state *st, int32_t slot);         // among the runs of its node
-int32_t anneal_next_run(const struct state *st, int32_t slot);      // first >= slot; -1: none
+int32_t anneal_random_run(struct anneal *an);                  // a slot with a run
+int32_t anneal_random_again(struct anneal *an);                // ... that may be taken; -1
+int32_t anneal_index(const struct state *st, int32_t slot);    // among the runs of its node
+int32_t anneal_next_run(const struct state *st, int32_t slot); // first >= slot; -1: none

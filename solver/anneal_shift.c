@@ -27,7 +27,6 @@ int32_t anneal_next_run(const struct state *st, int32_t slot) {
     return slot < st->n_slots ? slot : -1;
 }
 
-
 static int32_t random_span(struct anneal *an, int32_t window) {
     int32_t span = 1;
     while (span < window && (rng_next(&an->rng) & 3) != 0)
@@ -35,7 +34,6 @@ static int32_t random_span(struct anneal *an, int32_t window) {
     span = span < window ? span : window;
     return 1 + (int32_t)rng_below(&an->rng, (uint64_t)span);
 }
-
 
 bool move_shift(struct anneal *an) {
     struct state *st = &an->st;
@@ -57,7 +55,9 @@ bool move_shift(struct anneal *an) {
         return false;
     int32_t span = random_span(an, window);
     int32_t target = anneal_next_run(st, later ? slot + span + 1 : slot - span);
-    if (target < 0 || target == slot)
+    if (target < 0)
+        target = st->n_slots;
+    if (target == slot)
         return false;
     int32_t k = anneal_index(st, slot);
     target = state_room(st, target, 1);
@@ -66,7 +66,8 @@ bool move_shift(struct anneal *an) {
     return state_right(st);
 }
 
-// Moves the picked runs (ascending) to directly before the run in `target`, which is none of them.
+// Moves the picked runs (ascending) to directly before the run in `target`, which is none of them,
+// or to the end.
 static bool move_picked(struct anneal *an, int32_t n, int32_t target) {
     struct state *st = &an->st;
     int32_t *node = an->plan;
@@ -119,7 +120,7 @@ bool move_push(struct anneal *an) {
     struct state *st = &an->st;
     const struct problem *p = st->p;
     int32_t slot = anneal_random_run(an);
-    int32_t ahead = random_span(an, ANNEAL_REACH), target = -1, n = 0;
+    int32_t ahead = random_span(an, ANNEAL_REACH), target = st->n_slots, n = 0;
     an->stamp++;
     for (int32_t s = slot; s < st->n_slots; s++) {
         int32_t node = st->node_at[s];
@@ -141,5 +142,5 @@ bool move_push(struct anneal *an) {
             }
         }
     }
-    return target >= 0 && move_picked(an, n, target);
+    return move_picked(an, n, target);
 }

@@ -55,8 +55,8 @@ void state_budget(struct state *st, int64_t budget_bytes);
 void state_load(struct state *st, const int32_t *order, int32_t n);
 int32_t state_save(const struct state *st, int32_t *order); // n_runs entries; returns how many
 
-// Makes k empty slots directly before the run in `slot`; returns the run's slot, which may have
-// changed, as may all others. Only between commits.
+// Makes k empty slots directly before the run in `slot` (n_slots: before the end); returns the
+// run's slot, which may have changed, as may all others. Only between commits.
 int32_t state_room(struct state *st, int32_t slot, int32_t k);
 
 void state_insert(struct state *st, int32_t node, int32_t slot); // into an empty slot

@@ -1,7 +1,7 @@
-// The memory profile of a sequence: how many bytes are held at each slot, under range additions, and
-// by how much the slots together exceed a limit. Two levels: slots lie in blocks, and a block that
-// is covered whole takes an addition in one number. A block is looked into only when it is covered
-// in part or when it holds a slot over the limit, which is rare near a solution.
+// The memory profile of a sequence: how many bytes are held at each slot, under range additions,
+// and by how much the slots together exceed a limit. Two levels: slots lie in blocks, and a block
+// that is covered whole takes an addition in one number. A block is looked into only when it is
+// covered in part or when it holds a slot over the limit, which is rare near a solution.
 //
 // A slot without an event does not count: it carries PROFILE_IDLE, far below any limit.
 #pragma once
@@ -27,7 +27,8 @@ struct profile {
 bool profile_make(struct arena *a, int32_t n_slots, int64_t limit, struct profile *out);
 void profile_clear(struct profile *f); // all slots idle and empty
 
-void profile_add(struct profile *f, int32_t from, int32_t to, int64_t bytes); // inclusive; may be empty
+void profile_add(struct profile *f, int32_t from, int32_t to,
+                 int64_t bytes); // inclusive; may be empty
 // Sets single slots; profile_refresh() brings what depends on them up to date.
 static inline void profile_put(struct profile *f, int32_t slot, int64_t bytes) {
     f->held[slot] = bytes - f->add[slot / PROFILE_BLOCK];

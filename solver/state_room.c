@@ -46,7 +46,7 @@ static void move_run(struct state *st, int32_t from, int32_t to) {
 
 // Spreads all runs over more slots; returns where the run in `slot` went.
 static int32_t respread(struct state *st, int32_t slot, int32_t k) {
-    int32_t n = 0, index = 0;
+    int32_t n = 0, index = INT32_MAX;
     int32_t *order = st->scratch;
     for (int32_t s = 0; s < st->n_slots; s++) {
         if (s == slot)
@@ -59,7 +59,7 @@ static int32_t respread(struct state *st, int32_t slot, int32_t k) {
     for (int32_t s = 0; s < st->n_slots; s++)
         if (st->node_at[s] >= 0 && index-- == 0)
             return s;
-    return slot; // only when the state is broken
+    return st->n_slots;
 }
 
 int32_t state_room(struct state *st, int32_t slot, int32_t k) {
