@@ -104,6 +104,8 @@ static void attr(struct message *m, uint32_t field, const struct attr *a) {
 static void node(struct message *m, uint32_t field, const struct graph *g, node_id id) {
     struct emit *e = &m->e;
     const struct node *n = graph_node(g, id);
+    if (n->removed)
+        return;
     size_t at = emit_begin(e, field);
     for (uint32_t i = 0; i < n->n_in; i++)
         emit_text(e, 1, value_name(g, n->in[i]));

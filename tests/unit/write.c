@@ -1,0 +1,611 @@
+// The ONNX writer, on models built in memory and decoded by protobuf-c: every kind of message, the
+// version it needs, data files, and what is left behind when something fails.
+#include "tests/unit/unit.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backend/onnx_write.h"
+#include "third_party/onnx/onnx.pb-c.h"
+
+struct here {
+    struct scene scene;
+    struct pool pool;
+    struct model *m;
+    char folder[64];
+};
+
+static int set_up(void **state) {
+    struct here *h = calloc(1, sizeof *h);
+    scene_open(&h->scene);
+    h->pool = pool_make(&h->scene.arena);
+    h->m = model_new(&h->scene.arena, &h->pool);
+    h->m->ir_version = 3;
+    h->m->graph->name = "g";
+    strcpy(h->folder, "mfc-write-XXXXXX");
+    assert_non_null(mkdtemp(h->folder));
+    assert_int_equal(chdir(h->folder), 0);
+    *state = h;
+    return 0;
+}
+
+static int n_entries(const char *path, char *last) {
+    DIR *dir = opendir(path);
+    int n = 0;
+    for (struct dirent *e; (e = readdir(dir));)
+        if (e->d_name[0] != '.' && ++n && last && strstr(e->d_name, ".data"))
+            strcpy(last, e->d_name);
+    closedir(dir);
+    return n;
+}
+
+static int tear_down(void **state) {
+    struct here *h = *state;
+    assert_int_equal(chdir(".."), 0);
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", h->folder);
+    assert_int_equal(system(command), 0);
+    scene_close(&h->scene);
+    free(h);
+    return 0;
+}
+
+static uint8_t *slurp(const char *path, size_t *n) {
+    int fd = open(path, O_RDONLY);
+    assert_true(fd >= 0);
+    struct stat st;
+    fstat(fd, &st);
+    *n = (size_t)st.st_size;
+    uint8_t *bytes = malloc(*n + 1);
+    assert_int_equal(read(fd, bytes, *n), *n);
+    close(fd);
+    return bytes;
+}
+
+// Decodes a file; protobuf-c's own encoding of what it read must be the same bytes, which says that
+// the fields are in order and in canonical form.
+static Onnx__ModelProto *decode(const char *path) {
+    size_t n;
+    uint8_t *bytes = slurp(path, &n);
+    Onnx__ModelProto *p = onnx__model_proto__unpack(NULL, n, bytes);
+    assert_non_null(p);
+    assert_int_equal(onnx__model_proto__get_packed_size(p), n);
+    uint8_t *again = malloc(n + 1);
+    onnx__model_proto__pack(p, again);
+    assert_memory_equal(bytes, again, n);
+    free(again);
+    free(bytes);
+    return p;
+}
+
+static void drop(Onnx__ModelProto *p) {
+    onnx__model_proto__free_unpacked(p, NULL);
+}
+
+static status write_to(struct here *h, const char *path, int64_t limit) {
+    struct onnx_write_options o = {.limit_bytes = limit};
+    return onnx_write(h->m, path, &o, &h->scene.diags);
+}
+
+static struct bytes bytes_of(const char *text) {
+    return (struct bytes){(const uint8_t *)text, strlen(text)};
+}
+
+// An unknown field 100 of three bytes, in wire format.
+static struct bytes extra(void) {
+    return bytes_of("\xa2\x06\x03new");
+}
+
+static struct pairs one_pair(void) {
+    static struct pair p[] = {{"key", "value"}};
+    return (struct pairs){p, 1};
+}
+
+static struct tensor *floats(struct here *h, int64_t n) {
+    double *x = ARENA_ARRAY(&h->scene.arena, double, n);
+    for (int64_t i = 0; i < n; i++)
+        x[i] = (double)i;
+    return tensor_from_reals(&h->scene.arena, ELEM_F32, x, &n, 1);
+}
+
+static value_id add_init(struct graph *g, const char *name, struct tensor *t) {
+    value_id v = graph_add_value(g, name, NULL);
+    assert_true(graph_add_init(g, v, t));
+    return v;
+}
+
+// y = Op(x, , w) with every kind of attribute.
+static void build_everything(struct here *h) {
+    struct arena *a = &h->scene.arena;
+    struct graph *g = h->m->graph;
+    static const struct dim dims[] = {
+        {2, NULL, NULL}, {DIM_UNKNOWN, "N", NULL}, {DIM_UNKNOWN, NULL, "DATA"}};
+    const struct type *tensor = type_tensor(a, ELEM_F32, dims, 3);
+    struct type *t = arena_copy(a, tensor, sizeof *t);
+    t->denotation = "IMAGE";
+    t->extra = extra();
+    struct type *seq = ARENA_NEW(a, struct type), *map = ARENA_NEW(a, struct type),
+                *opt = ARENA_NEW(a, struct type), *opaque = ARENA_NEW(a, struct type),
+                *sparse_type = ARENA_NEW(a, struct type);
+    *seq = (struct type){.kind = TYPE_SEQUENCE, .child = t};
+    *map = (struct type){.kind = TYPE_MAP, .elem = ELEM_I64, .child = seq};
+    *opt = (struct type){.kind = TYPE_OPTIONAL, .child = map, .denotation = "MAYBE"};
+    *opaque = (struct type){.kind = TYPE_OPAQUE, .opaque_domain = "d", .opaque_name = "n"};
+    *sparse_type = (struct type){.kind = TYPE_SPARSE, .elem = ELEM_F64};
+    value_id x = graph_add_value(g, "x", t), y = graph_add_value(g, "y", opt),
+             z = graph_add_value(g, "z", NULL);
+    struct tensor *w = floats(h, 3);
+    *graph_value(g, x) = (struct value){.name = "x",
+                                        .type = t,
+                                        .is_input = true,
+                                        .doc = "in",
+                                        .metadata = one_pair(),
+                                        .extra = extra()};
+    w->doc = "weights";
+    w->metadata = one_pair();
+    w->extra = extra();
+    w->has_segment = true;
+    w->segment_end = 3;
+    value_id wv = add_init(g, "w", w);
+    value_id in[] = {x, VALUE_NONE, wv}, out[] = {y, VALUE_NONE, z};
+    node_id n = graph_add_node(g, "my.domain", "Op", in, 3, out, 3);
+    struct node *node = graph_node(g, n);
+    node->name = "";
+    node->doc = "node";
+    node->overload = "o";
+    node->metadata = one_pair();
+    node->devices = bytes_of("\x52\x03\x0a\x01"
+                             "c"); // field 10, configuration_id "c"
+    node->extra = extra();
+
+    struct graph *sub = graph_new(h->m, g);
+    sub->name = "sub";
+    value_id inner_in[] = {graph_resolve(sub, "x")}, inner = graph_add_value(sub, "i", NULL);
+    graph_add_node(sub, "", "Neg", inner_in, 1, &inner, 1);
+    graph_add_output(sub, inner);
+    struct sparse *sp = ARENA_NEW(a, struct sparse);
+    static const int64_t five = 5;
+    *sp = (struct sparse){.values = floats(h, 2), .rank = 1, .dims = &five, .extra = extra()};
+    sp->indices = tensor_from_ints(a, ELEM_I64, (int64_t[]){1, 3}, (int64_t[]){2}, 1);
+    struct tensor *strings = ARENA_NEW(a, struct tensor);
+    struct bytes words[] = {bytes_of("one"), bytes_of("")};
+    *strings = (struct tensor){.elem = ELEM_STRING,
+                               .rank = 1,
+                               .dims = (int64_t[]){2},
+                               .payload = PAYLOAD_STRINGS,
+                               .strings = arena_copy(a, words, sizeof words),
+                               .n_strings = 2};
+    strings->dims = arena_copy(a, strings->dims, sizeof(int64_t));
+    struct tensor **tensors = arena_copy(a, (struct tensor *[]){strings, w}, 2 * sizeof w);
+    struct graph **graphs = arena_copy(a, &sub, sizeof sub);
+    struct sparse **sparses = arena_copy(a, &sp, sizeof sp);
+    const struct type **types =
+        arena_copy(a, (const struct type *[]){opaque, sparse_type}, 2 * sizeof t);
+    const struct attr attrs[] = {
+        {.name = "float", .kind = ATTR_FLOAT, .n = 1, .f = -0.5f, .doc = "attr", .extra = extra()},
+        {.name = "int", .kind = ATTR_INT, .n = 1, .i = -7},
+        {.name = "string", .kind = ATTR_STRING, .n = 1, .s = bytes_of("\xff")},
+        {.name = "tensor", .kind = ATTR_TENSOR, .n = 1, .t = strings},
+        {.name = "graph", .kind = ATTR_GRAPH, .n = 1, .g = sub},
+        {.name = "floats",
+         .kind = ATTR_FLOATS,
+         .n = 2,
+         .floats = arena_copy(a, (float[]){1, 2}, 8)},
+        {.name = "ints",
+         .kind = ATTR_INTS,
+         .n = 2,
+         .ints = arena_copy(a, (int64_t[]){300, -1}, 16)},
+        {.name = "strings",
+         .kind = ATTR_STRINGS,
+         .n = 2,
+         .strings = arena_copy(a, words, sizeof words)},
+        {.name = "tensors", .kind = ATTR_TENSORS, .n = 2, .tensors = tensors},
+        {.name = "graphs", .kind = ATTR_GRAPHS, .n = 1, .graphs = graphs},
+        {.name = "sparse", .kind = ATTR_SPARSE, .n = 1, .sparse = sp},
+        {.name = "sparses", .kind = ATTR_SPARSES, .n = 1, .sparses = sparses},
+        {.name = "type", .kind = ATTR_TYPE, .n = 1, .type = opt},
+        {.name = "types", .kind = ATTR_TYPES, .n = 2, .types = types},
+        {.name = "ref", .kind = ATTR_INT, .ref = "outer"},
+    };
+    for (size_t i = 0; i < sizeof attrs / sizeof *attrs; i++)
+        assert_true(graph_set_attr(g, n, attrs[i]));
+    VEC_PUSH(a, &g->inputs, x);
+    graph_add_output(g, y);
+    VEC_PUSH(a, &g->infos, z);
+    VEC_PUSH(a, &g->quantization, bytes_of("\x0a\x01x"));
+    value_id s = graph_add_value(g, "s", NULL);
+    graph_value(g, s)->sparse_init = sp;
+    VEC_PUSH(a, &g->sparse_inits, s);
+    g->doc = "graph";
+    g->metadata = one_pair();
+    g->extra = extra();
+
+    struct graph *body = graph_new(h->m, NULL);
+    value_id p = graph_add_value(body, "p", tensor), q = graph_add_value(body, "q", NULL);
+    graph_add_input(body, p);
+    graph_add_output(body, q);
+    graph_add_node(body, "", "Abs", &p, 1, &q, 1);
+    VEC_PUSH(a, &body->infos, p);
+    const char **names = arena_copy(a, (const char *[]){"alpha"}, sizeof *names);
+    struct opset *opsets = ARENA_NEW(a, struct opset);
+    *opsets = (struct opset){.domain = "", .version = 17, .extra = extra()};
+    VEC_PUSH(a, &h->m->functions,
+             ((struct function){.name = "F",
+                                .domain = "my.domain",
+                                .overload = "o",
+                                .doc = "function",
+                                .attrs = names,
+                                .n_attrs = 1,
+                                .defaults = arena_copy(a, &attrs[1], sizeof *attrs),
+                                .n_defaults = 1,
+                                .opsets = opsets,
+                                .n_opsets = 1,
+                                .body = body,
+                                .metadata = one_pair(),
+                                .extra = extra()}));
+    VEC_PUSH(a, &h->m->opsets, *opsets);
+    VEC_PUSH(a, &h->m->configurations,
+             bytes_of("\x0a\x01"
+                      "c"));
+    struct source *training;
+    assert_int_equal(source_memory(a, &h->scene.diags, "\x1a\x00", 2, &training), ST_OK);
+    VEC_PUSH(a, &h->m->training, ((struct span){training, 0, 2}));
+    h->m->producer = "test";
+    h->m->producer_version = "1";
+    h->m->domain = "org";
+    h->m->version = 4;
+    h->m->doc = "model";
+    h->m->metadata = one_pair();
+    h->m->extra = extra();
+}
+
+static void everything_is_canonical(void **state) {
+    struct here *h = *state;
+    build_everything(h);
+    assert_int_equal(write_to(h, "m.onnx", 0), ST_OK);
+    Onnx__ModelProto *p = decode("m.onnx");
+    assert_int_equal(p->ir_version, 11); // raised by the device configurations
+    assert_string_equal(p->producer_name, "test");
+    assert_int_equal(p->model_version, 4);
+    assert_int_equal(p->base.n_unknown_fields, 1);
+    assert_int_equal(p->n_training_info, 1);
+    assert_int_equal(p->n_configuration, 1);
+    const Onnx__NodeProto *n = p->graph->node[0];
+    assert_int_equal(p->graph->n_node, 1);
+    assert_int_equal(n->n_input, 3);
+    assert_string_equal(n->input[1], "");
+    assert_string_equal(n->input[2], "w");
+    assert_string_equal(n->output[2], "z");
+    assert_string_equal(n->name, "");
+    assert_int_equal(n->n_device_configurations, 1);
+    assert_int_equal(n->n_attribute, 15);
+    assert_true(n->attribute[0]->f == -0.5f);
+    assert_int_equal(n->attribute[1]->i, -7);
+    assert_string_equal(n->attribute[4]->g->node[0]->input[0], "x");
+    assert_int_equal(n->attribute[6]->ints[1], -1);
+    assert_int_equal(n->attribute[8]->tensors[0]->n_string_data, 2);
+    assert_int_equal(n->attribute[11]->sparse_tensors[0]->dims[0], 5);
+    assert_string_equal(n->attribute[13]->type_protos[0]->opaque_type->name, "n");
+    assert_string_equal(n->attribute[14]->ref_attr_name, "outer");
+    assert_int_equal(n->attribute[14]->has_i, 0);
+    const Onnx__TensorProto *w = p->graph->initializer[0];
+    assert_string_equal(w->name, "w");
+    assert_int_equal(w->raw_data.len, 12);
+    assert_int_equal(w->segment->end, 3);
+    assert_string_equal(p->graph->sparse_initializer[0]->values->name, "s");
+    const Onnx__ValueInfoProto *x = p->graph->input[0];
+    assert_int_equal(x->type->tensor_type->shape->n_dim, 3);
+    assert_string_equal(x->type->tensor_type->shape->dim[1]->dim_param, "N");
+    assert_string_equal(x->type->tensor_type->shape->dim[2]->denotation, "DATA");
+    assert_int_equal(p->graph->n_value_info, 1);
+    assert_string_equal(p->functions[0]->input[0], "p");
+    assert_string_equal(p->functions[0]->attribute_proto[0]->name, "int");
+    assert_int_equal(p->functions[0]->n_value_info, 1);
+    drop(p);
+}
+
+static void bytes_do_not_change(void **state) {
+    struct here *h = *state;
+    build_everything(h);
+    size_t n, k;
+    assert_int_equal(write_to(h, "a.onnx", 0), ST_OK);
+    assert_int_equal(write_to(h, "b.onnx", 0), ST_OK);
+    uint8_t *a = slurp("a.onnx", &n), *b = slurp("b.onnx", &k);
+    assert_int_equal(n, k);
+    assert_memory_equal(a, b, n);
+    free(a);
+    free(b);
+}
+
+static int64_t version_written(struct here *h) {
+    assert_int_equal(write_to(h, "m.onnx", 0), ST_OK);
+    Onnx__ModelProto *p = decode("m.onnx");
+    int64_t v = p->ir_version;
+    drop(p);
+    return v;
+}
+
+static void version_is_raised_only_for_a_reason(void **state) {
+    struct here *h = *state;
+    struct graph *g = h->m->graph;
+    assert_int_equal(version_written(h), 3);
+    value_id w = add_init(g, "w", floats(h, 1));
+    assert_int_equal(version_written(h), 4); // an initializer that is no input
+    graph_add_input(g, w);
+    assert_int_equal(version_written(h), 3);
+    VEC_PUSH(&h->scene.arena, &g->quantization, bytes_of(""));
+    assert_int_equal(version_written(h), 5);
+    static const enum elem elems[] = {ELEM_F16,    ELEM_BF16,   ELEM_F8E5M2, ELEM_I4,
+                                      ELEM_F4E2M1, ELEM_F8E8M0, ELEM_U2};
+    static const int versions[] = {5, 5, 9, 10, 11, 12, 13};
+    for (int i = 0; i < 7; i++) {
+        graph_value(g, w)->type = type_unranked(&h->scene.arena, elems[i]);
+        assert_int_equal(version_written(h), versions[i]);
+    }
+    graph_value(g, w)->type = NULL;
+    graph_value(g, w)->metadata = one_pair();
+    assert_int_equal(version_written(h), 10);
+    h->m->ir_version = 14; // a later one is kept
+    assert_int_equal(version_written(h), 14);
+}
+
+static void expect_data(const Onnx__TensorProto *t, const char *folder, int64_t n) {
+    assert_int_equal(t->data_location, 1);
+    assert_false(t->has_raw_data);
+    assert_int_equal(t->n_external_data, 3);
+    assert_string_equal(t->external_data[0]->key, "location");
+    assert_string_equal(t->external_data[1]->key, "offset");
+    assert_string_equal(t->external_data[2]->key, "length");
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, t->external_data[0]->value);
+    size_t size;
+    uint8_t *bytes = slurp(path, &size);
+    long long offset = atoll(t->external_data[1]->value);
+    assert_int_equal(atoll(t->external_data[2]->value), 4 * n);
+    assert_int_equal(offset % 4096, 0);
+    assert_true(offset + 4 * n <= (long long)size);
+    for (int64_t i = 0; i < n; i++)
+        assert_true(((float *)(void *)(bytes + offset))[i] == (float)i);
+    free(bytes);
+}
+
+static void large_models_get_a_data_file(void **state) {
+    struct here *h = *state;
+    struct graph *g = h->m->graph;
+    add_init(g, "a", floats(h, 2000));
+    add_init(g, "small", floats(h, 10));
+    struct tensor *shared = floats(h, 3000);
+    add_init(g, "b", shared);
+    add_init(g, "c", shared);
+    assert_int_equal(write_to(h, "plan.onnx", 4000), ST_OK);
+    char data[256];
+    assert_int_equal(n_entries(".", data), 2);
+    assert_int_equal(strncmp(data, "plan.onnx.", 10), 0);
+    Onnx__ModelProto *p = decode("plan.onnx");
+    expect_data(p->graph->initializer[0], ".", 2000);
+    assert_int_equal(p->graph->initializer[1]->raw_data.len, 40);
+    expect_data(p->graph->initializer[2], ".", 3000);
+    assert_string_equal(p->graph->initializer[2]->external_data[1]->value,
+                        p->graph->initializer[3]->external_data[1]->value);
+    drop(p);
+    // The same again has the same name; another content has another, and the former one goes.
+    char again[256];
+    assert_int_equal(write_to(h, "plan.onnx", 4000), ST_OK);
+    assert_int_equal(n_entries(".", again), 2);
+    assert_string_equal(data, again);
+    add_init(g, "d", floats(h, 1000));
+    assert_int_equal(write_to(h, "plan.onnx", 4000), ST_OK);
+    assert_int_equal(n_entries(".", again), 2);
+    assert_string_not_equal(data, again);
+    assert_int_equal(write_to(h, "plan.onnx", 0), ST_OK); // large enough now
+    assert_int_equal(n_entries(".", NULL), 1);
+    p = decode("plan.onnx");
+    assert_int_equal(p->graph->initializer[0]->raw_data.len, 8000);
+    drop(p);
+    // Not even that is enough, or there is no place for it.
+    assert_int_equal(write_to(h, "plan2.onnx", 100), ST_LIMIT);
+    assert_int_equal(write_to(h, "/dev/null", 4000), ST_USAGE);
+    assert_int_equal(n_entries(".", NULL), 1);
+}
+
+static void attributes_are_moved_last(void **state) {
+    struct here *h = *state;
+    struct graph *g = h->m->graph;
+    add_init(g, "a", floats(h, 1000));
+    node_id n = graph_add_node(g, "", "Constant", NULL, 0, NULL, 0);
+    graph_set_attr(
+        g, n, (struct attr){.name = "value", .kind = ATTR_TENSOR, .n = 1, .t = floats(h, 500)});
+    assert_int_equal(write_to(h, "m.onnx", 4000), ST_OK);
+    Onnx__ModelProto *p = decode("m.onnx");
+    expect_data(p->graph->initializer[0], ".", 1000);
+    assert_int_equal(p->graph->node[0]->attribute[0]->t->raw_data.len, 2000);
+    drop(p);
+    assert_int_equal(write_to(h, "m.onnx", 1000), ST_OK);
+    p = decode("m.onnx");
+    expect_data(p->graph->node[0]->attribute[0]->t, ".", 500);
+    drop(p);
+}
+
+// An external tensor of the floats 0 .. n-1, at offset 4 of "in/w.bin".
+static struct tensor *external(struct here *h, int64_t n, bool there) {
+    struct arena *a = &h->scene.arena;
+    struct tensor *t = floats(h, n);
+    mkdir("in", 0777);
+    t->payload = PAYLOAD_EXTERNAL;
+    struct pair pairs[] = {{"location", "w.bin"}, {"offset", "4"}, {"checksum", "x"}};
+    t->external = (struct pairs){arena_copy(a, pairs, sizeof pairs), 3};
+    h->m->path = "in/m.onnx";
+    if (there) {
+        FILE *f = fopen("in/w.bin", "w");
+        fputs("head", f);
+        fwrite(t->data.source->memory + t->data.offset, 4, (size_t)n, f);
+        fclose(f);
+        struct source *s;
+        assert_int_equal(source_open(a, &h->scene.diags, "in/w.bin", &s), ST_OK);
+        t->data = (struct span){s, 4, 4 * n};
+    } else {
+        t->data = (struct span){0};
+    }
+    return t;
+}
+
+static void expect_reference(const char *path, const char *location) {
+    Onnx__ModelProto *p = decode(path);
+    const Onnx__TensorProto *t = p->graph->initializer[0];
+    assert_int_equal(t->n_external_data, 3);
+    assert_string_equal(t->external_data[0]->value, location);
+    assert_string_equal(t->external_data[1]->value, "4");
+    assert_string_equal(t->external_data[2]->value, "x");
+    drop(p);
+}
+
+static void files_are_named_from_the_new_folder(void **state) {
+    struct here *h = *state;
+    struct tensor *t = external(h, 100, true);
+    add_init(h->m->graph, "w", t);
+    assert_int_equal(write_to(h, "in/m.onnx", 0), ST_OK);
+    expect_reference("in/m.onnx", "w.bin");
+    assert_int_equal(n_entries("in", NULL), 2);
+    assert_int_equal(write_to(h, "above.onnx", 0), ST_OK);
+    expect_reference("above.onnx", "in/w.bin");
+    // No way from there: the bytes are copied.
+    mkdir("out", 0777);
+    assert_int_equal(write_to(h, "out/m.onnx", 0), ST_OK);
+    assert_int_equal(n_entries("out", NULL), 2);
+    Onnx__ModelProto *p = decode("out/m.onnx");
+    expect_data(p->graph->initializer[0], "out", 100);
+    drop(p);
+    assert_int_equal(h->scene.diags.list.n, 0);
+    // The name leads to another file: the bytes that were read are what counts.
+    rename("in/w.bin", "in/w.old");
+    FILE *f = fopen("in/w.bin", "w");
+    fclose(f);
+    assert_int_equal(write_to(h, "in/n.onnx", 0), ST_OK);
+    p = decode("in/n.onnx");
+    expect_data(p->graph->initializer[0], "in", 100);
+    drop(p);
+    // The output takes the place of the data.
+    rename("in/w.old", "in/w.bin");
+    assert_int_equal(write_to(h, "in/w.bin", 0), ST_OK);
+    p = decode("in/w.bin");
+    expect_data(p->graph->initializer[0], "in", 100);
+    drop(p);
+    source_close((struct source *)t->data.source);
+}
+
+static void absent_files_are_still_named(void **state) {
+    struct here *h = *state;
+    add_init(h->m->graph, "w", external(h, 100, false));
+    add_init(h->m->graph, "w2", external(h, 100, false));
+    assert_int_equal(write_to(h, "in/n.onnx", 0), ST_OK);
+    expect_reference("in/n.onnx", "w.bin");
+    assert_int_equal(write_to(h, "n.onnx", 0), ST_OK);
+    expect_reference("n.onnx", "in/w.bin");
+    assert_int_equal(h->scene.diags.list.n, 0);
+    mkdir("out", 0777);
+    assert_int_equal(write_to(h, "out/n.onnx", 0), ST_OK);
+    expect_reference("out/n.onnx", "w.bin");
+    assert_int_equal(h->scene.diags.list.n, 1);
+    assert_int_equal(h->scene.diags.list.at[0].severity, DIAG_WARNING);
+}
+
+// Reading its own data file and writing it anew: the old one is read to the end before it goes.
+static void output_may_be_the_input(void **state) {
+    struct here *h = *state;
+    struct tensor *t = floats(h, 2000);
+    add_init(h->m->graph, "w", t);
+    assert_int_equal(write_to(h, "m.onnx", 1000), ST_OK);
+    char data[256], now[256];
+    n_entries(".", data);
+    struct source *s;
+    assert_int_equal(source_open(&h->scene.arena, &h->scene.diags, data, &s), ST_OK);
+    h->m->path = "m.onnx";
+    t->payload = PAYLOAD_EXTERNAL;
+    t->data = (struct span){s, 0, 8000};
+    struct pair pairs[] = {{"location", data}, {"offset", "0"}, {"length", "8000"}};
+    t->external = (struct pairs){pairs, 3};
+    assert_int_equal(write_to(h, "m.onnx", 1000), ST_OK); // named, not copied
+    assert_int_equal(n_entries(".", now), 2);
+    assert_string_equal(data, now);
+    t->data.n_bytes = 4000;
+    rename(data, "elsewhere");
+    pairs[0].value = "gone";
+    assert_int_equal(write_to(h, "m.onnx", 1000), ST_OK);
+    assert_int_equal(n_entries(".", now), 3);
+    assert_string_not_equal(data, now);
+    Onnx__ModelProto *p = decode("m.onnx");
+    expect_data(p->graph->initializer[0], ".", 1000);
+    drop(p);
+    source_close(s);
+}
+
+// A limit on file size stands in for a full disk, at every size up to that of the result.
+static void full_disk_leaves_nothing(void **state) {
+    struct here *h = *state;
+    add_init(h->m->graph, "a", floats(h, 5000));
+    signal(SIGXFSZ, SIG_IGN);
+    struct rlimit was, low;
+    getrlimit(RLIMIT_FSIZE, &was);
+    low = was;
+    int n_failed = 0;
+    for (int64_t limit = 0; limit <= 2; limit++)
+        for (low.rlim_cur = 0; low.rlim_cur < 30000; low.rlim_cur += 3000) {
+            assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
+            status st = write_to(h, "m.onnx", limit * 1000);
+            setrlimit(RLIMIT_FSIZE, &was);
+            if (st) {
+                assert_int_equal(st, ST_IO);
+                assert_int_equal(n_entries(".", NULL), 0);
+                n_failed++;
+            }
+            assert_int_equal(system("rm -f m.onnx*"), 0);
+        }
+    signal(SIGXFSZ, SIG_DFL);
+    assert_true(n_failed >= 15);
+}
+
+static void no_room_is_a_status(void **state) {
+    struct here *h = *state;
+    build_everything(h);
+    add_init(h->m->graph, "large", floats(h, 4000));
+    size_t n;
+    for (int k = 0;; k++) {
+        atomic_store(&h->scene.mem.fail_after, k);
+        struct diags silent = {.arena = &(struct arena){.mem = &(struct mem){.limit_bytes = 0}}};
+        struct onnx_write_options o = {.limit_bytes = 4000};
+        status st = onnx_write(h->m, "m.onnx", &o, &silent);
+        atomic_store(&h->scene.mem.fail_after, -1);
+        if (!st) {
+            assert_true(k > 3);
+            assert_int_equal(n_entries(".", NULL), 2);
+            break;
+        }
+        assert_int_equal(st, ST_LIMIT);
+        assert_int_equal(n_entries(".", NULL), 0);
+    }
+    free(slurp("m.onnx", &n));
+}
+
+int main(void) {
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(everything_is_canonical),
+        TEST(bytes_do_not_change),
+        TEST(version_is_raised_only_for_a_reason),
+        TEST(large_models_get_a_data_file),
+        TEST(attributes_are_moved_last),
+        TEST(files_are_named_from_the_new_folder),
+        TEST(absent_files_are_still_named),
+        TEST(output_may_be_the_input),
+        TEST(full_disk_leaves_nothing),
+        TEST(no_room_is_a_status),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
