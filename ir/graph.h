@@ -70,6 +70,14 @@ struct attr {
     struct bytes extra;
 };
 
+// An element of a tensor that shape arithmetic computes: a number, or the size that a symbol stands
+// for.
+struct term {
+    int64_t x;
+    bool known;
+    const char *symbol; // when not known; NULL: nothing is known
+};
+
 struct value {
     const char *name;        // unique in its graph
     const struct type *type; // NULL: nothing is known
@@ -77,6 +85,9 @@ struct value {
     uint32_t def_slot;       // which of that node's outputs
     struct tensor *init;     // the initializer, or NULL
     struct sparse *sparse_init;
+    // The elements of a small integer tensor as far as they are known before anything runs: what
+    // shape arithmetic computes. As many as the type has elements; NULL: unknown.
+    const struct term *content;
     value_id outer;  // in a subgraph: the value of the enclosing graph that this one stands for
     bool is_input;   // listed in graph.inputs (an initializer that is one too can be overridden)
     bool is_output;  // listed in graph.outputs
