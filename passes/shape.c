@@ -141,7 +141,7 @@ status shape_axes(const struct shape *s, uint32_t k, const char *attr, int32_t r
             return diag_no_room(s->d);
     }
     for (int64_t i = 0; i < *n; i++) {
-        int32_t axis;
+        int32_t axis = 0;
         status st = shape_axis(s, (*axes)[i], rank, &axis);
         if (st)
             return st;

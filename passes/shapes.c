@@ -1,0 +1,250 @@
+// Shapes: every value gets its type. Stages: bind the open dimensions of the inputs that the user
+// gave numbers for; run the shape rule of every node in order, which also follows shape arithmetic
+// (content.c); then demand that all is known. What stays open is reported by the names of the
+// dimensions, for they are what the user can bind; only when there are none are the values
+// themselves listed.
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/pass.h"
+#include "passes/shape.h"
+
+static const struct option_spec options[] = {
+    {"dim", 0, OPTION_LIST, "NAME=N", NULL, 0, 0, "bind a symbolic dimension; may be given again"},
+    {"batch", 0, OPTION_INT, "N", NULL, 1, INT32_MAX,
+     "bind the open first dimension of every input"},
+    {"shape", 0, OPTION_LIST, "INPUT:AxBxC", NULL, 0, 0,
+     "set the shape of an input; may be given again"},
+    {0}};
+
+static bool parse_number(const char **at, int64_t *n) {
+    char *end;
+    *n = strtoll(*at, &end, 10);
+    bool ok = end != *at && **at >= '0' && **at <= '9' && *n >= 0 && *n <= INT32_MAX;
+    *at = end;
+    return ok;
+}
+
+struct binding {
+    struct model *m;
+    struct pass_context *c;
+    bool changed_static; // a number was replaced by another: declared types inside no longer hold
+};
+
+static struct type *writable(struct binding *b, struct value *v) {
+    struct type *t = arena_copy(b->m->arena, v->type, sizeof *t);
+    struct dim *dims = t ? arena_copy(b->m->arena, t->dims, (size_t)t->rank * sizeof *dims) : NULL;
+    if (!dims)
+        return NULL;
+    t->dims = dims;
+    v->type = t;
+    return t;
+}
+
+// Gives a symbol its number wherever a declared type names it.
+static status bind_symbol(struct binding *b, const char *symbol, int64_t size, bool *found) {
+    struct graph *g = b->m->graph;
+    *found = false;
+    for (size_t i = 1; i < g->values.n; i++) {
+        struct value *v = &g->values.at[i];
+        bool here = false;
+        for (int32_t k = 0; v->type && k < v->type->rank; k++)
+            here |= !dim_known(v->type->dims[k]) && v->type->dims[k].symbol &&
+                    strcmp(v->type->dims[k].symbol, symbol) == 0;
+        if (!here)
+            continue;
+        *found = true;
+        struct type *t = writable(b, v);
+        if (!t)
+            return diag_no_room(b->c->diags);
+        for (int32_t k = 0; k < t->rank; k++)
+            if (t->dims[k].symbol && strcmp(t->dims[k].symbol, symbol) == 0)
+                ((struct dim *)t->dims)[k] =
+                    (struct dim){.size = size, .denotation = t->dims[k].denotation};
+    }
+    return ST_OK;
+}
+
+static status bind_dims(struct binding *b) {
+    const struct option_value *o = options_get(b->c->options, "dim");
+    for (size_t i = 0; i < o->list.n; i++) {
+        const char *text = o->list.at[i], *eq = strrchr(text, '='), *at = eq ? eq + 1 : text;
+        int64_t size;
+        if (!eq || !parse_number(&at, &size) || *at)
+            return diag_error(b->c->diags, DIAG_USAGE, loc_none(), "--dim %s: NAME=N is wanted",
+                              text);
+        const char *symbol = pool_intern_n(b->m->pool, text, (size_t)(eq - text));
+        bool found;
+        status st = symbol ? bind_symbol(b, symbol, size, &found) : diag_no_room(b->c->diags);
+        if (st)
+            return st;
+        if (!found)
+            return diag_error(b->c->diags, DIAG_USAGE, loc_none(),
+                              "--dim %s: the model has no dimension of that name", text);
+    }
+    return ST_OK;
+}
+
+static status set_dim(struct binding *b, struct value *v, int32_t axis, int64_t size) {
+    struct dim have = v->type->dims[axis];
+    bool found;
+    if (have.symbol)
+        return bind_symbol(b, have.symbol, size, &found);
+    b->changed_static |= dim_known(have) && have.size != size;
+    struct type *t = writable(b, v);
+    if (!t)
+        return diag_no_room(b->c->diags);
+    ((struct dim *)t->dims)[axis] = (struct dim){.size = size, .denotation = have.denotation};
+    return ST_OK;
+}
+
+static status bind_shape(struct binding *b, const char *text) {
+    struct graph *g = b->m->graph;
+    const char *colon = strrchr(text, ':'), *at = colon ? colon + 1 : text;
+    const char *name = colon ? pool_intern_n(b->m->pool, text, (size_t)(colon - text)) : "";
+    value_id id = name ? graph_find(g, name) : VALUE_NONE;
+    if (!colon || !id.i || !graph_value(g, id)->is_input)
+        return diag_error(b->c->diags, DIAG_USAGE, loc_none(),
+                          "--shape %s: the model has no such input", text);
+    struct value *v = graph_value(g, id);
+    int64_t sizes[64];
+    int32_t rank = 0;
+    do {
+        if (rank == 64 || !parse_number(&at, &sizes[rank++]))
+            return diag_error(b->c->diags, DIAG_USAGE, loc_none(),
+                              "--shape %s: INPUT:AxBxC is wanted", text);
+    } while (*at == 'x' && at++);
+    if (*at || !v->type || v->type->kind != TYPE_TENSOR ||
+        (v->type->has_shape && v->type->rank != rank))
+        return diag_error(b->c->diags, DIAG_USAGE, loc_none(),
+                          "--shape %s: the input does not have %d dimensions", text, rank);
+    if (!v->type->has_shape) {
+        v->type = type_static(b->m->arena, v->type->elem, sizes, rank);
+        return v->type ? ST_OK : diag_no_room(b->c->diags);
+    }
+    status st = ST_OK;
+    for (int32_t k = 0; k < rank && !st; k++)
+        st = set_dim(b, v, k, sizes[k]);
+    return st;
+}
+
+static status bind_batch(struct binding *b, int64_t batch) {
+    struct graph *g = b->m->graph;
+    status st = ST_OK;
+    for (size_t i = 0; i < g->inputs.n && !st; i++) {
+        struct value *v = graph_value(g, g->inputs.at[i]);
+        bool open = v->type && v->type->kind == TYPE_TENSOR && v->type->rank > 0 &&
+                    !dim_known(v->type->dims[0]);
+        if (open && !v->init)
+            st = set_dim(b, v, 0, batch);
+    }
+    return st;
+}
+
+static status bind(struct binding *b) {
+    const struct options *o = b->c->options;
+    const struct option_value *shapes = options_get(o, "shape");
+    status st = bind_dims(b);
+    for (size_t i = 0; i < shapes->list.n && !st; i++)
+        st = bind_shape(b, shapes->list.at[i]);
+    if (!st && options_given(o, "batch"))
+        st = bind_batch(b, options_int(o, "batch"));
+    // Types that were declared for other numbers would contradict what is inferred now.
+    struct graph *g = b->m->graph;
+    for (size_t i = 1; b->changed_static && i < g->values.n; i++)
+        if (g->values.at[i].def.i)
+            g->values.at[i].type = NULL;
+    return st;
+}
+
+static status type_constants(struct model *m, struct diags *d) {
+    struct graph *g = m->graph;
+    for (size_t i = 0; i < g->inits.n; i++) {
+        struct value *v = graph_value(g, g->inits.at[i]);
+        const struct type *t = tensor_type(m->arena, v->init);
+        if (!t)
+            return diag_no_room(d);
+        if (!v->type)
+            v->type = t;
+        bool fits = v->type->kind == TYPE_TENSOR && v->type->elem == t->elem &&
+                    (!v->type->has_shape || v->type->rank == t->rank);
+        for (int32_t k = 0; fits && v->type->has_shape && k < t->rank; k++)
+            fits = !dim_known(v->type->dims[k]) || v->type->dims[k].size == t->dims[k].size;
+        if (!fits) {
+            struct str declared = str_make(m->arena), found = str_make(m->arena);
+            type_print(&declared, v->type);
+            type_print(&found, t);
+            return diag_error(d, DIAG_SHAPE, loc_path(m->path, v->name),
+                              "is declared as %s, but its initializer is %s", str_text(&declared),
+                              str_text(&found));
+        }
+        v->type = t;
+    }
+    return ST_OK;
+}
+
+static status report_open(struct model *m, struct pass_context *c) {
+    struct graph *g = m->graph;
+    struct map named = map_make(c->arena);
+    status worst = ST_OK;
+    for (size_t i = 0; i < g->inputs.n; i++) {
+        const struct value *v = graph_value(g, g->inputs.at[i]);
+        const struct type *t = v->type;
+        int64_t once;
+        if (t && t->kind == TYPE_TENSOR && !t->has_shape)
+            worst =
+                diag_error(c->diags, DIAG_UNBOUND, loc_path(m->path, v->name),
+                           "the shape of this input is not known; give --shape %s:AxBxC", v->name);
+        for (int32_t k = 0; t && t->kind == TYPE_TENSOR && k < t->rank; k++) {
+            if (dim_known(t->dims[k]))
+                continue;
+            const char *symbol = t->dims[k].symbol;
+            if (symbol && map_get_text(&named, symbol, &once))
+                continue;
+            if (symbol) {
+                map_put_text(&named, symbol, 1);
+                worst = diag_error(c->diags, DIAG_UNBOUND, loc_path(m->path, v->name),
+                                   "dimension %d is \"%s\"; give --dim %s=N", k, symbol, symbol);
+            } else {
+                worst = diag_error(c->diags, DIAG_UNBOUND, loc_path(m->path, v->name),
+                                   "dimension %d is not known; give --shape %s:AxBxC", k, v->name);
+            }
+        }
+    }
+    for (size_t i = 0; i < g->order.n && !worst; i++) {
+        const struct node *n = graph_node(g, g->order.at[i]);
+        for (uint32_t k = 0; k < n->n_out; k++)
+            if (n->out[k].i && !type_is_static(graph_value(g, n->out[k])->type))
+                diag_error(
+                    c->diags, DIAG_UNBOUND,
+                    loc_path(m->path, node_path(g, g->order.at[i], c->arena)),
+                    "the shape of output %s depends on values and cannot be known before it runs",
+                    graph_value(g, n->out[k])->name);
+    }
+    return c->diags->n_errors ? c->diags->worst : ST_OK;
+}
+
+static status run(struct model *m, struct pass_context *c) {
+    struct binding b = {m, c, false};
+    status st = bind(&b);
+    if (!st)
+        st = type_constants(m, c->diags);
+    struct graph *g = m->graph;
+    status worst = st;
+    for (size_t i = 0; i < g->order.n && !st; i++) {
+        status one = shape_infer(g, g->order.at[i], c->diags);
+        worst = worst ? worst : one;
+        if (one == ST_LIMIT)
+            return one;
+    }
+    return worst ? worst : report_open(m, c);
+}
+
+const struct pass pass_shapes = {
+    .name = "shapes",
+    .summary = "bind dimensions and give every value its type and shape",
+    .needs = FACT_TOPO,
+    .gives = FACT_SHAPES,
+    .options = options,
+    .run = run,
+};
