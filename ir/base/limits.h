@@ -4,13 +4,15 @@
 
 #include <stdint.h>
 
-#define LIMIT_WIRE_DEPTH    64 // nested protobuf messages, text IR braces, JSON values
-#define LIMIT_FIELD_NUMBER  ((1u << 29) - 1) // protobuf's own
-#define LIMIT_RANK          64               // dimensions of a tensor
-#define LIMIT_FOOTPRINT     ((int64_t)8 << 30) // bytes that an unpacked model may take, without weights
-#define LIMIT_PROTO_BYTES   ((int64_t)2 << 30) // protobuf's own bound on one message
-#define LIMIT_JSON_BYTES    ((int64_t)1 << 30) // a problem, schedule, rig or profile file
-#define LIMIT_TEXT_BYTES    ((int64_t)1 << 30) // a text IR file
-#define LIMIT_SOLVER_NODES  5000000            // nodes of a plain problem
-#define LIMIT_DIAGS         1000               // further diagnostics are counted, not kept
-#define LIMIT_FOLD_ELEMENTS 65536              // elements of a tensor that constant folding touches
+#define LIMIT_WIRE_DEPTH      64 // nested protobuf messages, text IR braces, JSON values
+#define LIMIT_FIELD_NUMBER    ((1u << 29) - 1) // protobuf's own
+#define LIMIT_RANK            64               // dimensions of a tensor
+#define LIMIT_FOOTPRINT       ((int64_t)8 << 30) // bytes that an unpacked model may take, without weights
+#define LIMIT_FOOTPRINT_BASE  ((int64_t)16 << 20) // ... in any case
+#define LIMIT_FOOTPRINT_RATIO 32                  // ... and per byte of the file, without weights
+#define LIMIT_PROTO_BYTES     ((int64_t)2 << 30)  // protobuf's own bound on one message
+#define LIMIT_JSON_BYTES      ((int64_t)1 << 30)  // a problem, schedule, rig or profile file
+#define LIMIT_TEXT_BYTES      ((int64_t)1 << 30)  // a text IR file
+#define LIMIT_SOLVER_NODES    5000000             // nodes of a plain problem
+#define LIMIT_DIAGS           1000                // further diagnostics are counted, not kept
+#define LIMIT_FOLD_ELEMENTS   65536 // elements of a tensor that constant folding touches

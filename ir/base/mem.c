@@ -76,7 +76,7 @@ static struct arena_chunk *chunk_new(struct arena *a, size_t size) {
 }
 
 void *arena_alloc(struct arena *a, size_t n_bytes) {
-    const size_t align = sizeof(max_align_t);
+    const size_t align = _Alignof(max_align_t);
     if (n_bytes > SIZE_MAX / 2)
         return NULL;
     size_t need = (n_bytes + align - 1) / align * align;

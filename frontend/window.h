@@ -1,0 +1,32 @@
+// A moving window on a source: what reads a file of any size from front to back, with long skips,
+// looks at it through a small buffer. A block of memory is seen as it is, without a copy.
+#pragma once
+
+#include "ir/base/file.h"
+
+struct window {
+    const struct source *source;
+    struct diags *d;
+    const uint8_t *at; // the bytes [begin, end) of the source
+    int64_t begin, end;
+    uint8_t *buffer;
+    size_t fill; // how much the next refill reads: little after a skip, more and more in sequence
+};
+
+// The buffer comes from the arena.
+status window_open(struct window *w, const struct source *s, struct arena *a, struct diags *d);
+
+// Makes the bytes from `offset` on visible: at least `need` of them (at most WINDOW_LEAST), or all
+// that are left.
+#define WINDOW_LEAST 4096
+status window_move(struct window *w, int64_t offset, int64_t need);
+
+static inline bool window_has(const struct window *w, int64_t offset, int64_t need) {
+    return offset >= w->begin && offset <= w->end && need <= w->end - offset;
+}
+static inline const uint8_t *window_at(const struct window *w, int64_t offset) {
+    return w->at + (offset - w->begin);
+}
+
+// n_bytes from offset to memory.
+status window_copy(struct window *w, int64_t offset, int64_t n_bytes, uint8_t *to);
