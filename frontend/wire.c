@@ -54,7 +54,7 @@ __attribute__((format(printf, 3, 4))) static status wrong(struct scan *s, int64_
         return st;
     const char *guess = wire_guess(head, (size_t)n);
     if (guess)
-        return diag_error(s->d, DIAG_MALFORMED, loc_offset(s->w.source->path, at),
+        return diag_error(s->d, DIAG_NOT_ONNX, loc_offset(s->w.source->path, at),
                           "not an ONNX model: the file seems to be %s", guess);
     struct arena scratch = arena_make(s->a->mem);
     struct str text = str_make(&scratch);
@@ -65,7 +65,7 @@ __attribute__((format(printf, 3, 4))) static status wrong(struct scan *s, int64_
     str_addf(&text, " (in %s", s->stack[0].kind->message->short_name);
     for (size_t i = 1; i < s->depth; i++)
         str_addf(&text, ".%s", s->stack[i].field);
-    st = diag_error(s->d, DIAG_MALFORMED, loc_offset(s->w.source->path, at),
+    st = diag_error(s->d, DIAG_WIRE, loc_offset(s->w.source->path, at),
                     "%s); the file is damaged or cut off", str_text(&text));
     arena_free(&scratch);
     return st;
@@ -177,14 +177,13 @@ static void leave(struct scan *s) {
     struct frame *f = &s->stack[--s->depth];
     if (s->n_edited > s->depth)
         s->n_edited = s->depth;
+    if (s->depth == 0)
+        s->out->slim_bytes -= f->shrink;
     if (!f->edit)
         return;
     struct wire_edit *e = &s->out->edits.at[f->edit - 1];
     e->value = f->end - f->begin - f->shrink;
-    if (s->depth > 0)
-        s->stack[s->depth - 1].shrink += f->shrink + e->cut - varint_bytes(e->value);
-    else
-        s->out->slim_bytes -= f->shrink;
+    s->stack[s->depth - 1].shrink += f->shrink + e->cut - varint_bytes(e->value);
 }
 
 static status enter(struct scan *s, const struct wire_rule *r, int64_t tag_at, int64_t length_at,

@@ -49,6 +49,15 @@ status wire_slim(const struct source *s, const struct wire_scan *scan, struct ar
 // not one.
 int64_t wire_reference(const struct wire_scan *scan, const uint8_t *bytes, size_t n);
 
+// At most 10 bytes; returns how many.
+static inline size_t wire_put_varint(uint8_t *to, uint64_t x) {
+    size_t n = 0;
+    for (; x >= 0x80; x >>= 7)
+        to[n++] = (uint8_t)(x | 0x80);
+    to[n++] = (uint8_t)x;
+    return n;
+}
+
 // What a file that is no ONNX model seems to be ("a PNG picture"), by its first bytes; NULL: no
 // idea.
 const char *wire_guess(const uint8_t *bytes, size_t n);

@@ -4,13 +4,6 @@
 #include "frontend/window.h"
 #include "frontend/wire.h"
 
-static uint8_t *put_varint(uint8_t *to, uint64_t x) {
-    for (; x >= 0x80; x >>= 7)
-        *to++ = (uint8_t)(x | 0x80);
-    *to++ = (uint8_t)x;
-    return to;
-}
-
 static uint8_t *put_reference(uint8_t *to, uint32_t index) {
     *to++ = 9 << 3 | 2; // TensorProto.raw_data, with a length in front
     *to++ = 4;
@@ -35,7 +28,7 @@ status wire_slim(const struct source *source, const struct wire_scan *scan, stru
         to += e->at - from;
         from = e->at + e->cut;
         if (e->patch == WIRE_LENGTH)
-            to = put_varint(to, (uint64_t)e->value);
+            to += wire_put_varint(to, (uint64_t)e->value);
         else if (e->patch == WIRE_REFERENCE)
             to = put_reference(to, (uint32_t)e->value);
     }
