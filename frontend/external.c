@@ -54,7 +54,7 @@ static int open_by_hand(int folder, const char *location) {
     }
 }
 
-int external_open(int folder, const char *location, bool by_hand) {
+int external_open_beneath(int folder, const char *location, bool by_hand) {
     if (*location == '/') {
         errno = EXDEV;
         return -1;
@@ -118,7 +118,7 @@ static status open_file(struct external *e, struct diags *d, struct loc where, c
         return ST_OK;
     if (e->fd < 0 && (e->fd = open(e->folder, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
         return diag_error(d, DIAG_IO, loc_file(e->folder), "cannot open: %s", strerror(errno));
-    int fd = external_open(e->fd, location, false);
+    int fd = external_open_beneath(e->fd, location, false);
     if (fd >= 0) {
         status st = look_at(e, d, where, location, fd, out);
         if (st)

@@ -35,4 +35,4 @@ void external_done(struct external *e, struct diags *d, const char *model);
 // Opens `location` beneath the folder for reading; -1 and errno. EXDEV: it leads
 // outside; ELOOP: through a symbolic link. `by_hand` does without openat2, for kernels that lack
 // it.
-int external_open(int folder, const char *location, bool by_hand);
+int external_open_beneath(int folder, const char *location, bool by_hand);

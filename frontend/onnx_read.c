@@ -158,6 +158,10 @@ static status finish(struct reading *r) {
         diag_note(r->d, DIAG_UNKNOWN_FIELDS, loc_file(r->source->path),
                   "the file is of IR version %lld; mfc knows %d, and keeps what it does not know",
                   (long long)r->m->ir_version, NEWEST_IR);
+    if (r->n_disagreeing)
+        diag_warning(r->d, DIAG_TWO_TYPES, loc_file(r->source->path),
+                     "%zu values are declared twice with different types; the first counts",
+                     r->n_disagreeing);
     if (r->n_dropped)
         diag_warning(r->d, DIAG_UNKNOWN_FIELDS, loc_file(r->source->path),
                      "unknown fields in %zu places cannot be kept", r->n_dropped);

@@ -149,6 +149,8 @@ static void read_info(struct reading *r, const struct place *where, struct graph
     bool derived = v->init && !v->is_input; // the type is the initializer's own, nobody declared it
     if (!v->type || derived || v->outer.i)
         v->type = t ? t : v->type;
+    else if (t && !type_equal(t, v->type))
+        r->n_disagreeing++;
     if (!v->doc)
         v->doc = reading_name(r, p->doc_string);
     if (p->n_metadata_props && !v->metadata.n)

@@ -16,7 +16,8 @@ struct reading {
     const struct source *source;
     const struct wire_scan *scan;
     struct external external;
-    size_t n_dropped; // messages whose unknown fields have no place in the IR
+    size_t n_dropped;     // messages whose unknown fields have no place in the IR
+    size_t n_disagreeing; // values with two declarations that differ
     status st;
 };
 
