@@ -14,8 +14,8 @@ ROOMS = {
     "ir": (["ir/base", "ir"], []),
     "solver": (["ir/base", "solver"], ["coin/", "jansson"]),
     "passes": (["ir/base", "ir", "solver", "passes"], []),
-    "backend": (["ir/base", "ir", "backend", "onnx.pb-c.h"], ["jansson", "protobuf-c/"]),
-    "frontend": (["ir/base", "ir", "solver", "passes", "backend", "frontend", "onnx.pb-c.h"],
+    "backend": (["ir/base", "ir", "backend", "third_party/onnx"], ["jansson", "protobuf-c/"]),
+    "frontend": (["ir/base", "ir", "solver", "passes", "backend", "frontend", "third_party/onnx"],
                  ["coin/", "jansson", "protobuf-c/"]),
     "examples": ([], ["mfc.h"]),
 }
