@@ -73,9 +73,11 @@ void str_add_quoted(struct str *s, const char *bytes, size_t n) {
     static const char escapes[][2] = {
         {'"', '"'}, {'\\', '\\'}, {'\n', 'n'}, {'\t', 't'}, {'\r', 'r'}};
     str_add_char(s, '"');
-    for (size_t i = 0; i < n;) {
+    for (size_t i = 0, legal = 0; i < n;) {
         // Copy the longest run of legal text, then escape the one byte that ended it.
-        size_t legal = i + str_utf8_error(bytes + i, n - i), end = i;
+        if (i >= legal)
+            legal = i + str_utf8_error(bytes + i, n - i);
+        size_t end = i;
         while (end < legal && (unsigned char)bytes[end] >= 0x20 && bytes[end] != 0x7f &&
                bytes[end] != '"' && bytes[end] != '\\')
             end++;
