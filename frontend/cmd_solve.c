@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/cli_sweep.h"
 #include "frontend/cli_watch.h"
 #include "solver/check.h"
+#include "solver/curve.h"
+#include "solver/matrices.h"
 #include "solver/report.h"
 #include "solver/solve.h"
 
@@ -18,6 +21,11 @@ static bool parse_share(const char *text, double *out) {
     bool percent = *end == '%';
     *out = percent ? x / 100 : x;
     return end[percent] == '\0';
+}
+
+static bool ends_with(const char *text, const char *end) {
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
 }
 
 static status read_problem(struct cli *c, struct problem *p) {
@@ -99,14 +107,58 @@ static status print_answer(struct cli *c, const struct problem *p, const struct 
     return ST_OK;
 }
 
+static status write_matrices(struct cli *c, const struct problem *p, const struct schedule *s) {
+    const char *path = options_text(&c->options, "matrices");
+    if (!path)
+        return ST_OK;
+    struct matrices m;
+    struct output out;
+    status st = matrices_make(p, s->steps, &c->arena, &c->diags, &m);
+    if (st != ST_OK)
+        return st;
+    struct str text = str_make(&c->arena);
+    if (ends_with(path, ".json"))
+        matrices_print_json(&text, &m);
+    else
+        matrices_print(&text, &m);
+    if (text.failed)
+        return diag_no_room(&c->diags);
+    if (strcmp(path, "-") == 0) {
+        str_add(&c->out, str_text(&text));
+        return ST_OK;
+    }
+    st = output_open(&c->arena, &c->diags, path, &out);
+    if (st == ST_OK)
+        st = output_write(&out, &c->diags, str_text(&text), text.n);
+    if (st == ST_OK)
+        st = output_commit(&out, &c->diags);
+    output_abort(&out);
+    return st;
+}
+
+static void begin_search(void *context, int64_t budget_bytes) {
+    watch_begin(context, budget_bytes);
+}
+
+// One budget, or with --overhead the least one.
 static status solve_one(struct cli *c, const struct problem *p, const struct solve_options *o) {
     struct watch w;
     struct schedule s;
-    watch_open(&w, c, options_text(&c->options, "output"), problem_base_cost(p));
+    const char *overhead = options_text(&c->options, "overhead");
+    double share = 0;
+    if (overhead && !parse_share(overhead, &share))
+        return diag_error(&c->diags, DIAG_USAGE, loc_none(),
+                          "--overhead wants a share such as 10%%");
+    int64_t base = problem_base_cost(p);
+    double most_cost = floor((double)base * (1 + share));
+    watch_open(&w, c, options_text(&c->options, "output"), base);
     watch_begin(&w, o->budget_bytes);
     int64_t start_ns = stop_clock_ns();
     struct solve_hooks hooks = watch_hooks(&w);
-    status st = solve(p, o, &hooks, &c->arena, &c->diags, &s);
+    status st = overhead ? curve_least_memory(p, o, &hooks, begin_search,
+                                              most_cost < 9e18 ? (int64_t)most_cost : INT64_MAX,
+                                              &c->arena, &c->diags, &s)
+                         : solve(p, o, &hooks, &c->arena, &c->diags, &s);
     watch_close(&w);
     double seconds = (double)(stop_clock_ns() - start_ns) * 1e-9;
     if (st == ST_INFEASIBLE || st == ST_NO_PLAN) {
@@ -116,7 +168,14 @@ static status solve_one(struct cli *c, const struct problem *p, const struct sol
     }
     if (st == ST_OK)
         st = write_answer(c, p, &s, seconds);
-    return st == ST_OK ? print_answer(c, p, &s) : st;
+    if (st == ST_OK)
+        st = write_matrices(c, p, &s);
+    if (st == ST_OK)
+        st = print_answer(c, p, &s);
+    if (st == ST_OK && overhead)
+        str_addf(&c->out, "least      no schedule with this overhead fits in less than %lld B\n",
+                 (long long)s.least_bytes);
+    return st;
 }
 
 static status run(struct cli *c) {
@@ -128,7 +187,7 @@ static status run(struct cli *c) {
     if (st != ST_OK)
         return st;
     cli_flush_diags(c);
-    st = solve_one(c, &p, &o);
+    st = options_given(&c->options, "sweep") ? cli_sweep(c, &p, &o) : solve_one(c, &p, &o);
     // Interrupted before anything was found: that, and not the search, is why there is nothing.
     int signal_number = atomic_load(&c->stop->raised);
     return st == ST_NO_PLAN && signal_number ? (status)(128 + signal_number) : st;
@@ -147,6 +206,12 @@ static const struct option_spec solve_options[] = {
      "end after so much work, the same on every machine; 0: no limit"},
     {"seed", 0, OPTION_INT, "N", "1", 0, INT64_MAX, "start of the random numbers"},
     {"threads", 'j', OPTION_INT, "N", "0", 0, 1024, "searches side by side; 0: all processors"},
+    {"overhead", 0, OPTION_TEXT, "SHARE", NULL, 0, 0,
+     "find the least memory with at most so much extra cost, e.g. 10%"},
+    {"sweep", 0, OPTION_TEXT, "A..B/N", NULL, 0, 0,
+     "solve N budgets from A to B, e.g. 40%..100%/7, and print the curve"},
+    {"matrices", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
+     "write Checkmate's S and R: JSON if FILE ends in .json, else characters; - is stdout"},
     {"forward", 0, OPTION_INT, "K", NULL, 0, INT32_MAX,
      "the first K nodes are the forward pass (for the baselines)"},
     {0}};

@@ -41,5 +41,6 @@ const char *outcome_name(enum outcome o);
 // claims are true is for check_schedule to say.
 status schedule_read(struct arena *a, struct diags *d, const struct source *json,
                      const struct problem *p, struct schedule *out);
+void schedule_print(struct str *out, const struct schedule *s, double seconds); // < 0: leave out
 status schedule_write(const struct schedule *s, double seconds, struct arena *a, struct diags *d,
                       const char *path);

@@ -44,6 +44,18 @@ static void add_head(struct str *s, const struct schedule *x, double seconds) {
     }
 }
 
+void schedule_print(struct str *out, const struct schedule *s, double seconds) {
+    add_head(out, s, seconds);
+    str_add(out, ",\n\"steps\":[");
+    for (int32_t k = 0; k < s->steps.n; k++)
+        str_addf(out, "%s[\"%s\",%d]",
+                 k == 0  ? "\n"
+                 : k % 8 ? ","
+                         : ",\n",
+                 s->steps.at[k].kind == STEP_COMPUTE ? "compute" : "free", s->steps.at[k].node);
+    str_add(out, "]}");
+}
+
 status schedule_write(const struct schedule *s, double seconds, struct arena *a, struct diags *d,
                       const char *path) {
     struct arena scratch = arena_make(a->mem);
@@ -54,15 +66,8 @@ status schedule_write(const struct schedule *s, double seconds, struct arena *a,
         return st;
     }
     struct str text = str_make(&scratch);
-    add_head(&text, s, seconds);
-    str_add(&text, ",\n\"steps\":[");
-    for (int32_t k = 0; k < s->steps.n; k++)
-        str_addf(&text, "%s[\"%s\",%d]",
-                 k == 0  ? "\n"
-                 : k % 8 ? ","
-                         : ",\n",
-                 s->steps.at[k].kind == STEP_COMPUTE ? "compute" : "free", s->steps.at[k].node);
-    str_add(&text, "]}\n");
+    schedule_print(&text, s, seconds);
+    str_add_char(&text, '\n');
     st = text.failed ? diag_no_room(d) : output_write(&out, d, str_text(&text), text.n);
     if (st == ST_OK)
         st = output_commit(&out, d);

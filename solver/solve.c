@@ -82,6 +82,9 @@ static status run_method(struct solve_run *r, const struct solve_method *m) {
     r->base_cost = problem_base_cost(r->p);
     r->floor_bytes = problem_floor(r->p, &node);
     report_floor(r, node);
+    solve_bound_any(r, r->options->known_bound_any, 'K');
+    solve_bound_given(r, r->options->known_bound_given, 'K');
+    solve_infeasible(r, true, r->options->known_least_bytes, NULL, 0);
     status st = m->baseline ? ST_OK : offer_known(r);
     if (st == ST_OK && (m->baseline || !solve_settled(r)))
         st = m->run(r);

@@ -31,6 +31,8 @@ struct solve_options {
     int64_t target_cost;        // end at the first schedule that costs no more; < 0: none
     const struct steps *starts; // schedules to begin with (the ones that do not fit are ignored)
     int32_t n_starts;
+    // What is proven already, e.g. for a larger budget; 0: nothing.
+    int64_t known_bound_any, known_bound_given, known_least_bytes;
 };
 
 struct solve_options solve_defaults(void);

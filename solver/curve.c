@@ -1,0 +1,123 @@
+// The trade-off between memory and time: see curve.h. Both searches rest on the same two facts: a
+// schedule that fits a budget fits every larger one, and a bound on the cost (or a proof that
+// nothing fits) at one budget holds at every smaller one.
+#include "solver/curve.h"
+
+#include <math.h>
+
+#include "solver/check.h"
+
+// What is left of the time and the work, evenly among `n_left` searches.
+static void share_limits(struct solve_options *o, const struct solve_options *all, int64_t start_ns,
+                         int32_t n_left, int32_t n_all) {
+    if (all->seconds > 0) {
+        double left = all->seconds - (double)(stop_clock_ns() - start_ns) * 1e-9;
+        o->seconds = fmax(left / n_left, 0.01);
+    }
+    if (all->work > 0)
+        o->work = all->work / n_all > 0 ? all->work / n_all : 1;
+}
+
+static bool has_steps(const struct schedule *s) {
+    return s->outcome == OUTCOME_FEASIBLE || s->outcome == OUTCOME_OPTIMAL;
+}
+
+static int64_t bound_asked(const struct schedule *s) {
+    return s->free_order ? s->bound_any : s->bound;
+}
+
+static int64_t at_least(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+// A cheaper schedule of a smaller budget serves the larger one too; the larger one's own bounds
+// stay.
+static void take_over(struct schedule *to, const struct schedule *from) {
+    bool had = has_steps(to);
+    if (!has_steps(from) || (had && to->cost <= from->cost))
+        return;
+    int64_t bound = bound_asked(to);
+    to->steps = from->steps;
+    to->cost = from->cost;
+    to->peak_bytes = from->peak_bytes;
+    to->bound = bound;
+    to->known_bytes = from->known_bytes;
+    to->outcome = bound == to->cost ? OUTCOME_OPTIMAL : OUTCOME_FEASIBLE;
+}
+
+status curve_sweep(const struct problem *p, const struct solve_options *options,
+                   const struct solve_hooks *hooks, curve_begin *begin, const int64_t *budgets,
+                   int32_t n, struct arena *a, struct diags *d, struct schedule *out) {
+    struct solve_options o = *options;
+    struct steps *found = ARENA_ARRAY(a, struct steps, n);
+    int32_t n_found = 0;
+    int64_t start_ns = stop_clock_ns();
+    if (!found)
+        return diag_no_room(d);
+    for (int32_t k = 0; k < n; k++) {
+        o.budget_bytes = budgets[k];
+        o.starts = found;
+        o.n_starts = n_found;
+        share_limits(&o, options, start_ns, n - k, n);
+        if (begin)
+            begin(hooks->context, budgets[k]);
+        status st = solve(p, &o, hooks, a, d, &out[k]);
+        if (st != ST_OK && st != ST_NO_PLAN && st != ST_INFEASIBLE)
+            return st;
+        if (has_steps(&out[k]))
+            found[n_found++] = out[k].steps;
+        o.known_bound_any = at_least(o.known_bound_any, out[k].bound_any);
+        if (!o.free_order)
+            o.known_bound_given = at_least(o.known_bound_given, out[k].bound);
+        o.known_least_bytes = at_least(o.known_least_bytes, out[k].least_bytes);
+    }
+    for (int32_t k = n - 1; k-- > 0;)
+        take_over(&out[k], &out[k + 1]);
+    return ST_OK;
+}
+
+#define PROBES     14
+#define CLOSE_PART 1000 // ends when the answer is within this part of what failed
+
+status curve_least_memory(const struct problem *p, const struct solve_options *options,
+                          const struct solve_hooks *hooks, curve_begin *begin, int64_t most_cost,
+                          struct arena *a, struct diags *d, struct schedule *out) {
+    struct solve_options o = *options;
+    struct steps best_steps;
+    int64_t start_ns = stop_clock_ns();
+    o.budget_bytes = BUDGET_NONE;
+    o.target_cost = most_cost;
+    status st = solve(p, &o, hooks, a, d, out);
+    if (st != ST_OK)
+        return st;
+    if (out->cost > most_cost)
+        return ST_NO_PLAN;
+    int64_t proven = out->least_bytes, failed = proven - 1;
+    for (int k = 0; k < PROBES && !(hooks->stop && stop_raised(hooks->stop)); k++) {
+        if (out->peak_bytes - failed <= 1 + out->peak_bytes / CLOSE_PART)
+            break;
+        struct schedule probe;
+        best_steps = out->steps;
+        o.starts = &best_steps;
+        o.n_starts = 1;
+        o.budget_bytes = failed + (out->peak_bytes - failed) / 2;
+        share_limits(&o, options, start_ns, PROBES - k, PROBES);
+        if (begin)
+            begin(hooks->context, o.budget_bytes);
+        st = solve(p, &o, hooks, a, d, &probe);
+        if (st != ST_OK && st != ST_NO_PLAN && st != ST_INFEASIBLE)
+            return st;
+        if (has_steps(&probe) && probe.cost <= most_cost) {
+            *out = probe;
+            continue;
+        }
+        failed = o.budget_bytes;
+        if (st == ST_INFEASIBLE)
+            proven = at_least(proven, probe.least_bytes);
+        else if (bound_asked(&probe) > most_cost)
+            proven = at_least(proven, o.budget_bytes + 1);
+    }
+    out->budget_bytes = out->peak_bytes;
+    out->least_bytes = proven;
+    return check_schedule(p, out, a, d);
+}
