@@ -103,6 +103,7 @@ value_id build_tensor(struct builder *b, struct tensor *t) {
         return VALUE_NONE;
     }
     graph_value(b->g, v)->type = type;
+    graph_value(b->g, v)->is_constant = true;
     t->name = graph_value(b->g, v)->name;
     return v;
 }

@@ -82,6 +82,15 @@ value_id graph_resolve(struct graph *g, const char *name) {
     return here;
 }
 
+bool graph_rename(struct graph *g, value_id v, const char *name) {
+    const char *interned = pool_intern(g->model->pool, name);
+    if (!interned || graph_find(g, interned).i || !map_put_text(&g->by_name, interned, v.i))
+        return false;
+    map_put_text(&g->by_name, graph_value(g, v)->name, 0); // replaces, so it needs no room
+    graph_value(g, v)->name = interned;
+    return true;
+}
+
 static bool name_is_free(const struct graph *g, const char *name) {
     for (; g; g = g->outer)
         if (graph_find(g, name).i)

@@ -88,11 +88,12 @@ struct value {
     // The elements of a small integer tensor as far as they are known before anything runs: what
     // shape arithmetic computes. As many as the type has elements; NULL: unknown.
     const struct term *content;
-    value_id outer;  // in a subgraph: the value of the enclosing graph that this one stands for
-    bool is_input;   // listed in graph.inputs (an initializer that is one too can be overridden)
-    bool is_output;  // listed in graph.outputs
-    bool has_info;   // listed in graph.infos: the type was declared in value_info
-    const char *doc; // of its ValueInfo
+    value_id outer;   // in a subgraph: the value of the enclosing graph that this one stands for
+    bool is_constant; // an initializer that is no parameter: never trained
+    bool is_input;    // listed in graph.inputs (an initializer that is one too can be overridden)
+    bool is_output;   // listed in graph.outputs
+    bool has_info;    // listed in graph.infos: the type was declared in value_info
+    const char *doc;  // of its ValueInfo
     struct pairs metadata;
     struct bytes extra;
 };
@@ -207,6 +208,8 @@ value_id graph_add_value(struct graph *g, const char *name, const struct type *t
 value_id graph_find(const struct graph *g, const char *name); // in this graph only
 value_id graph_resolve(struct graph *g,
                        const char *name); // also through the enclosing graphs: makes an outer value
+bool graph_rename(struct graph *g, value_id v,
+                  const char *name); // false: the name is taken, or no room
 const char *graph_fresh_name(struct graph *g,
                              const char *like); // `like`, or `like` with a number behind it
 // A node at the end of the order. `in` and `out` are copied; the outputs must have no producer yet.
