@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ir/pass.h"
+
 static const struct command *find_command(const char *name) {
     for (const struct command *const *c = cli_commands; *c; c++)
         if (strcmp((*c)->name, name) == 0)
@@ -137,6 +139,7 @@ static status dispatch(struct cli *c, int argc, char **argv) {
         command = find_command("plan");
     if ((st = options_add(&c->options, &c->diags, cli_common_options)) ||
         (command && (st = options_add(&c->options, &c->diags, command->options))) ||
+        (command && command->passes && (st = pass_add_options(&c->options, &c->diags))) ||
         (st = read_options(c, argc - named, argv + named)) || (st = settle(c)))
         return st;
     if (options_flag(&c->options, "version")) {

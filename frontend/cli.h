@@ -52,6 +52,7 @@ struct command {
     const char *description; // what it does, for --help of the command; NULL: the summary will do
     size_t least, most;      // number of arguments
     const struct option_spec *options; // NULL: none of its own
+    bool passes;                       // it runs passes, and takes their options too
     status (*run)(struct cli *c);
     bool hidden; // not in the list of --help: for mfc's own workers
 };

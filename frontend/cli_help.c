@@ -1,6 +1,7 @@
 // What `mfc --help`, `mfc COMMAND --help` and `mfc --version` say. All of it comes from the tables.
 #include "frontend/cli.h"
 #include "frontend/version.h"
+#include "ir/pass.h"
 
 #define COMMAND(name) extern const struct command cmd_##name;
 #include "frontend/commands.def"
@@ -45,6 +46,13 @@ void cli_help_command(struct str *out, const struct command *c) {
         str_add(out, "\nOptions:\n");
         options_help(out, c->options);
     }
+    const char *heading = "\nOptions of the passes:\n";
+    for (const struct pass *const *p = pass_table; c->passes && *p; p++)
+        if ((*p)->options) {
+            str_add(out, heading);
+            options_help(out, (*p)->options);
+            heading = "";
+        }
     str_add(out, "\nOptions of every command:\n");
     options_help(out, cli_common_options);
 }
