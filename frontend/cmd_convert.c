@@ -1,0 +1,38 @@
+// `mfc convert IN OUT`: the same model in another form.
+#include "frontend/cli.h"
+#include "frontend/load.h"
+
+static status run(struct cli *c) {
+    struct pool names = pool_make(&c->arena);
+    struct model *m;
+    const char *format;
+    // The name of the output is looked at first: a long read for nothing helps nobody.
+    status st = load_format(&c->diags, c->arguments[1], options_text(&c->options, "to"), &format);
+    if (!st)
+        st = load_model(&c->arena, &names, &c->diags, c->arguments[0], &m);
+    if (st)
+        return st;
+    cli_flush_diags(c);
+    st = load_save(m, c->arguments[1], format, &c->diags);
+    model_close(m);
+    return st;
+}
+
+static const struct option_spec convert_options[] = {
+    {"to", 't', OPTION_CHOICE, "onnx|mfc|dot", NULL, 0, 0,
+     "form of the output; otherwise its name tells"},
+    {0}};
+
+const struct command cmd_convert = {
+    .name = "convert",
+    .summary = "turn a model into ONNX, text (.mfc) or a picture (.dot)",
+    .arguments = "IN OUT",
+    .description =
+        "IN is ONNX or text, OUT is what its ending says: .onnx, .mfc or .dot. \"-\" is standard\n"
+        "input or output. Nothing is lost between ONNX and text; large weights stay in the file\n"
+        "they came from, and the text refers to it.",
+    .least = 2,
+    .most = 2,
+    .options = convert_options,
+    .run = run,
+};

@@ -1,0 +1,93 @@
+// Models from and to files: see load.h.
+#include "frontend/load.h"
+
+#include <string.h>
+
+#include "backend/dot.h"
+#include "backend/onnx_write.h"
+#include "frontend/onnx_read.h"
+#include "ir/text.h"
+
+static bool ends_with(const char *text, const char *end) {
+    size_t n = strlen(text), k = strlen(end);
+    return n >= k && strcmp(text + n - k, end) == 0;
+}
+
+// "mfc" or a comment; no ONNX file starts like that, for those bytes would be groups or fields that
+// a model does not have.
+static bool is_text(const struct source *s) {
+    char first[3];
+    struct arena none = {0};
+    struct diags quiet = diags_make(&none);
+    if (s->n_bytes < 3 || source_read(s, &quiet, 0, first, sizeof first))
+        return ends_with(s->path, ".mfc");
+    return first[0] == '#' || memcmp(first, "mfc", 3) == 0 || ends_with(s->path, ".mfc");
+}
+
+static status sort_and_verify(struct model *m, struct diags *d) {
+    status st = graph_sort(m->graph, d);
+    for (size_t i = 0; i < m->functions.n && !st; i++)
+        st = graph_sort(m->functions.at[i].body, d);
+    if (!st)
+        st = model_verify(m, d);
+    if (!st)
+        m->facts |= FACT_TOPO;
+    return st;
+}
+
+status load_model(struct arena *a, struct pool *names, struct diags *d, const char *path,
+                  struct model **out) {
+    struct source *s;
+    status st = source_open(a, d, path, &s);
+    if (st)
+        return st;
+    if (!is_text(s))
+        return onnx_read(s, a, names, d, out);
+    st = parse_file(s, a, names, d, out);
+    source_close(s);
+    if (!st)
+        st = sort_and_verify(*out, d);
+    if (st)
+        model_close(*out);
+    return st;
+}
+
+status load_format(struct diags *d, const char *path, const char *format, const char **out) {
+    static const char *const known[] = {"onnx", "mfc", "dot"};
+    *out = format ? format : strcmp(path, "-") == 0 ? "mfc" : NULL;
+    for (size_t i = 0; !*out && i < sizeof known / sizeof *known; i++) {
+        const char *dot = strrchr(path, '.');
+        if (dot && strcmp(dot + 1, known[i]) == 0)
+            *out = known[i];
+    }
+    return *out ? ST_OK
+                : diag_error(d, DIAG_USAGE, loc_file(path),
+                             "the name ends in neither .onnx nor .mfc nor .dot; say which with "
+                             "--to=onnx, --to=mfc or --to=dot");
+}
+
+static status save_text(const struct model *m, const char *path, bool picture, struct diags *d) {
+    struct arena scratch = arena_make(m->arena->mem);
+    struct str text = str_make(&scratch);
+    struct output o;
+    status st = picture ? dot_print(&text, m, d) : print_model(&text, m, d);
+    if (!st)
+        st = output_open(&scratch, d, path, &o);
+    if (!st) {
+        st = output_write(&o, d, str_text(&text), text.n);
+        if (!st)
+            st = output_commit(&o, d);
+        output_abort(&o);
+    }
+    arena_free(&scratch);
+    return st;
+}
+
+status load_save(const struct model *m, const char *path, const char *format, struct diags *d) {
+    status st = load_format(d, path, format, &format);
+    if (st)
+        return st;
+    if (strcmp(format, "onnx") == 0)
+        return onnx_write(m, path, NULL, d);
+    return save_text(m, path, strcmp(format, "dot") == 0, d);
+}
