@@ -35,8 +35,8 @@ def scalar(field, value):
     return struct.pack("<d", value) if field.type in FLOATS else value
 
 
-def in_order(nodes, known):
-    """Whether each node comes after those that make its inputs. Names of no node are known."""
+def in_order(nodes):
+    """Whether each node comes after those that make its inputs."""
     made = {name for n in nodes for name in n.output}
     seen = set()
     for n in nodes:
@@ -48,13 +48,13 @@ def in_order(nodes, known):
 
 def same_nodes(a, b):
     """The nodes of b in the order of a, when a needed sorting; else b as it is."""
-    if len(a) != len(b) or in_order(a, ()) or list(a) == list(b):
+    if len(a) != len(b) or in_order(a) or list(a) == list(b):
         return b
     left = collections.defaultdict(list)
     for n in b:
         left[tuple(n.output)].append(n)
     picked = [left[tuple(n.output)].pop(0) for n in a if left[tuple(n.output)]]
-    return picked if len(picked) == len(b) and in_order(b, ()) else b
+    return picked if len(picked) == len(b) and in_order(b) else b
 
 
 def differences(a, b, path=""):
@@ -119,36 +119,36 @@ def compare_files(pairs):
 
 def changed(field, value):
     if field.type == FieldDescriptor.TYPE_ENUM:
-        return next(v.number for v in field.enum_type.values if v.number not in (value, 0))
+        return next(v.number for v in field.enum_type.values if v.number != value)
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
         return value - 1 if value > 0 else value + 1  # the IR version may rise, but not fall
     if isinstance(value, float):
-        return -value if value == 0 else value * 2 + 1
+        return value * 2 + 1 if 0 < abs(value) < 1e30 else 1.0
     return value + value[:1] if value else type(value)(b"x" if type(value) is bytes else "x")
 
 
 def edits(message, path=""):
-    """Functions that change one place of the message each, undo included: (path, do, undo)."""
-    yield (f"{path}+unknown", lambda: message.MergeFromString(b"\xf8\x3f\x01"), None)
+    """Functions that change one place of the message each, with the path of that place."""
+    yield (f"{path}+unknown", lambda: message.MergeFromString(b"\xf8\x3f\x01"))
     for field, value in message.ListFields():
         where, name = f"{path}.{field.name}", field.name
         if field.label == FieldDescriptor.LABEL_REPEATED:
-            yield (f"{where}-last", lambda n=name: getattr(message, n).pop(), None)
+            yield (f"{where}-last", lambda n=name: getattr(message, n).pop())
             for i in range(len(value)):
                 if field.message_type:
                     yield from edits(value[i], f"{where}[{i}]")
                 else:
                     def change(n=name, k=i, f=field):
                         getattr(message, n)[k] = changed(f, getattr(message, n)[k])
-                    yield (f"{where}[{i}]", change, None)
+                    yield (f"{where}[{i}]", change)
         elif field.message_type:
-            yield (f"{where}-", lambda n=name: message.ClearField(n), None)
+            yield (f"{where}-", lambda n=name: message.ClearField(n))
             yield from edits(value, where)
         else:
             yield (where, lambda n=name, f=field:
-                   setattr(message, n, changed(f, getattr(message, n))), None)
+                   setattr(message, n, changed(f, getattr(message, n))))
 
 
 def self_test(path):
@@ -161,14 +161,14 @@ def self_test(path):
     for i in range(n):
         copy = onnx.ModelProto()
         copy.ParseFromString(bytes_)
-        where, do, _ = next(itertools.islice(edits(copy), i, None))
+        where, do = next(itertools.islice(edits(copy), i, None))
         do()
         if next(differences(model, copy), None) is None:
             missed.append(where)
     print(f"{n - len(missed)} of {n} changes were seen")
     for where in missed[:20]:
         print(f"not seen: {where}")
-    return n > 200 and not missed
+    return n > 100 and not missed
 
 
 if __name__ == "__main__":
