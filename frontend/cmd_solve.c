@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "frontend/cli_sweep.h"
 #include "frontend/cli_watch.h"
@@ -78,6 +79,7 @@ static status read_settings(struct cli *c, const struct problem *p, struct solve
     o->seconds = o->work > 0 && !options_given(x, "time") ? 0 : options_real(x, "time");
     o->seed = (uint64_t)options_int(x, "seed");
     o->threads = (int32_t)options_int(x, "threads");
+    o->worker_path = access("/proc/self/exe", X_OK) == 0 ? "/proc/self/exe" : NULL;
     return ST_OK;
 }
 

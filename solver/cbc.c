@@ -11,6 +11,8 @@
 #include <coin/Cbc_C_Interface.h>
 #include <coin/Clp_C_Interface.h>
 
+#include "solver/worker.h"
+
 struct by_column {
     CoinBigIndex *start;
     int *row;
@@ -142,7 +144,8 @@ bool cbc_mip_here(const struct cbc_model *m, const double *start, const struct c
             set_number(cbc, "seconds", limits->seconds);
         if (limits->n_nodes > 0)
             set_number(cbc, "maxNodes", limits->n_nodes);
-        set_number(cbc, "ratioGap", limits->ratio_gap);
+        set_number(cbc, "allowableGap", limits->gap);
+        set_number(cbc, "ratioGap", 0);
         ok = !start || set_start(cbc, m, start, &scratch);
         if (ok) {
             Cbc_solve(cbc);
@@ -156,5 +159,6 @@ bool cbc_mip_here(const struct cbc_model *m, const double *start, const struct c
 
 bool cbc_mip(const struct cbc_model *m, const double *start, const struct cbc_limits *limits,
              struct arena *a, struct cbc_answer *out) {
-    return cbc_mip_here(m, start, limits, a, out);
+    return limits->worker_path ? worker_mip(m, start, limits, a, out)
+                               : cbc_mip_here(m, start, limits, a, out);
 }

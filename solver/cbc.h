@@ -39,14 +39,14 @@ struct cbc_model {
 struct cbc_limits {
     double seconds;          // by the clock; <= 0: none
     int32_t n_nodes;         // of the search tree, for repeatable runs; 0: none
-    double ratio_gap;        // stop when |best - bound| <= ratio_gap * |best|
+    double gap;              // stop when best - bound is at most this
     const struct stop *stop; // NULL, or: ends the worker as soon as it is raised or past
     const char *worker_path; // the mfc executable for a worker process; NULL: solve in this process
 };
 
 enum cbc_result {
     CBC_UNKNOWN,    // no point, no proof
-    CBC_OPTIMAL,    // x is a point, and optimal (within ratio_gap)
+    CBC_OPTIMAL,    // x is a point, and optimal (within the gap)
     CBC_FEASIBLE,   // x is a point; a limit was reached
     CBC_INFEASIBLE, // there is no point
 };

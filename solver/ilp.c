@@ -159,6 +159,13 @@ static int kind_flags(enum ilp_kind kind) {
     return kind == ILP_F3Z ? CUT_LATER : kind == ILP_LEAST ? CUT_LEAST : 0;
 }
 
+// Half of the task's gap is for the programs, the other half for what they do not see.
+static double program_gap(const struct ilp *s) {
+    if (s->task->kind == ILP_LEAST)
+        return 0;
+    return s->task->gap / 2 * (double)problem_base_cost(s->task->p) * s->view.cost_scale;
+}
+
 // What the solver's answer is worth: a bound, a sequence, a proof of infeasibility.
 static bool take_answer(struct ilp *s, const struct cut_model *m, const struct cbc_answer *answer,
                         struct arena *scratch) {
@@ -166,11 +173,11 @@ static bool take_answer(struct ilp *s, const struct cut_model *m, const struct c
         s->out->denied = s->over = true;
         return true;
     }
-    double bound = answer->bound;
-    if (answer->x && s->task->limits.ratio_gap > 0)
-        bound = fmin(bound, answer->objective * (1 - s->task->limits.ratio_gap));
-    if (bound > 0)
-        take_bound(s, answer->x ? fmin(bound, answer->objective) : bound);
+    // A search that ends within its gap has not proven more than the gap says.
+    if (answer->x)
+        take_bound(s, fmin(answer->bound, answer->objective - program_gap(s)));
+    else
+        take_bound(s, answer->bound);
     if (!answer->x) {
         s->over = true;
         return true;
@@ -180,8 +187,7 @@ static bool take_answer(struct ilp *s, const struct cut_model *m, const struct c
     if (!cut_realize(&s->view, m, answer->x, 0.5, scratch, &q) ||
         !sequence_prune(s->task->p, &q, scratch) || !take_sequence(s, q, &facts))
         return false;
-    if (answer->result != CBC_OPTIMAL || facts.wrong_at >= 0)
-        s->over = true;
+    s->over = s->over || facts.wrong_at >= 0;
     return close_enough(s) || s->over || refine(s, m, answer->x, q, scratch);
 }
 
@@ -195,11 +201,17 @@ static bool solve_round(struct ilp *s) {
               cut_model_build(&s->view, cuts, &s->rows, kind_flags(s->task->kind), &scratch, &m);
     if (ok && s->out->best.n > 0)
         ok = cut_model_start(&s->view, &m, s->out->best, &scratch, &start);
+    struct cbc_limits limits = s->task->limits;
+    limits.gap = program_gap(s);
+    limits.seconds = seconds_left(s);
+    if (isinf(limits.seconds))
+        limits.seconds = 0;
     if (ok) {
-        struct cbc_limits limits = s->task->limits;
-        limits.seconds = seconds_left(s);
-        if (isinf(limits.seconds))
-            limits.seconds = 0;
+        ok = cbc_lp(&m.program, &limits, &scratch, &answer);
+        if (ok && answer.result == CBC_OPTIMAL)
+            take_bound(s, cbc_safe_bound(&m.program, answer.price));
+    }
+    if (ok && !close_enough(s)) {
         ok = cbc_mip(&m.program, start, &limits, &scratch, &answer) &&
              take_answer(s, &m, &answer, &scratch);
         s->out->n_cuts = cuts.n;

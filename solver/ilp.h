@@ -22,8 +22,9 @@ struct ilp_task {
     int64_t budget_bytes;    // includes fixed_bytes; for ILP_LEAST: known to suffice
     enum ilp_kind kind;
     struct sequence start;    // a schedule within the budget, in the given order; n = 0: none
-    struct cbc_limits limits; // seconds and stop are for the whole task, n_nodes for each program
-    double gap;               // end when (cost - bound) / cost is at most this
+    struct cbc_limits limits; // seconds and stop are for the whole task, n_nodes for each program;
+                              // the gap is set by the task
+    double gap;               // end when (cost - bound) / cost is at most this; 0: exact
     int32_t n_rounds;         // programs to solve at most; 0: as many as it takes
     // Called with every sequence that the programs mean, in budget or not, and with every better
     // bound (a budget for ILP_LEAST). Either may be NULL.
@@ -53,7 +54,6 @@ struct ilp_effort {
     double seconds;
     int32_t n_nodes;  // per program, for repeatable runs
     int32_t n_rounds; // 0: as many as it takes
-    double ratio_gap; // of each program
 };
 
 struct solve_run;

@@ -21,8 +21,8 @@ static struct ilp_task make_task(struct solve_run *r, const struct ilp_effort *e
                             .context = r};
     task.limits = (struct cbc_limits){.seconds = effort->seconds,
                                       .n_nodes = effort->n_nodes,
-                                      .ratio_gap = effort->ratio_gap,
-                                      .stop = r->stop};
+                                      .stop = r->stop,
+                                      .worker_path = r->options->worker_path};
     return task;
 }
 
@@ -81,7 +81,6 @@ status method_ilp(struct solve_run *r) {
     struct ilp_effort quick = {.kind = ILP_LAZY,
                                .n_nodes = effort.n_nodes,
                                .n_rounds = 4,
-                               .ratio_gap = 5e-4,
                                .seconds = effort.n_nodes ? 0 : 5};
     status st = ilp_run_starts(r, &quick);
     return st != ST_OK || solve_over(r) ? st : ilp_run(r, &effort);

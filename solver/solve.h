@@ -27,8 +27,9 @@ struct solve_options {
     double seconds;       // wall clock; <= 0: no limit
     int64_t work;         // units of search effort, for repeatable results; <= 0: no limit
     uint64_t seed;
-    int32_t threads;            // <= 0: as many as there are processors
-    int64_t target_cost;        // end at the first schedule that costs no more; < 0: none
+    int32_t threads;         // <= 0: as many as there are processors
+    int64_t target_cost;     // end at the first schedule that costs no more; < 0: none
+    const char *worker_path; // the mfc executable, to run CBC in a process of its own; NULL: here
     const struct steps *starts; // schedules to begin with (the ones that do not fit are ignored)
     int32_t n_starts;
     // What is proven already, e.g. for a larger budget; 0: nothing.

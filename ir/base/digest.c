@@ -27,3 +27,7 @@ void digest_add(struct digest *g, const void *bytes, size_t n) {
 uint64_t digest_value(const struct digest *g) {
     return XXH3_64bits_digest(g->state);
 }
+
+uint64_t digest_block(const void *bytes, size_t n, uint64_t seed) {
+    return XXH3_64bits_withSeed(bytes, n, seed);
+}

@@ -12,3 +12,6 @@ struct digest;
 struct digest *digest_new(struct arena *a); // NULL: no room
 void digest_add(struct digest *g, const void *bytes, size_t n);
 uint64_t digest_value(const struct digest *g); // of all that was added so far
+
+// Of one block; `seed` is the value of what came before, or 0.
+uint64_t digest_block(const void *bytes, size_t n, uint64_t seed);
