@@ -132,8 +132,9 @@ static void read_model(struct reading *r, const Onnx__ModelProto *p) {
 // The parts without which nothing else makes sense. A text or a picture may well pass as protobuf,
 // all of whose fields are unknown.
 static void check_parts(struct reading *r, const Onnx__ModelProto *p) {
-    uint8_t head[16];
-    size_t n = r->source->n_bytes < 16 ? (size_t)r->source->n_bytes : 16;
+    uint8_t head[WIRE_GUESS_BYTES];
+    size_t n =
+        r->source->n_bytes < WIRE_GUESS_BYTES ? (size_t)r->source->n_bytes : WIRE_GUESS_BYTES;
     const char *guess = source_read(r->source, r->d, 0, head, n) ? NULL : wire_guess(head, n);
     const char *lacks = !p->graph ? "a graph" : p->ir_version <= 0 ? "an IR version" : NULL;
     if (lacks && guess)

@@ -40,21 +40,22 @@ struct scan {
     struct wire_scan *out;
     int64_t pos;
     size_t depth;
-    size_t n_edited; // so many of the outermost frames have an edit
+    int64_t n_lifted_bytes; // that stay in the file
+    size_t n_edited;        // so many of the outermost frames have an edit
     struct frame stack[LIMIT_WIRE_DEPTH];
 };
 
 // "byte 17: … (in graph.node.attribute)", or that the file is something else altogether.
 __attribute__((format(printf, 3, 4))) static status wrong(struct scan *s, int64_t at,
                                                           const char *format, ...) {
-    uint8_t head[16];
-    int64_t n = s->w.source->n_bytes < 16 ? s->w.source->n_bytes : 16;
+    uint8_t head[WIRE_GUESS_BYTES];
+    int64_t n = s->w.source->n_bytes < WIRE_GUESS_BYTES ? s->w.source->n_bytes : WIRE_GUESS_BYTES;
     status st = source_read(s->w.source, s->d, 0, head, (size_t)n);
     if (st)
         return st;
     const char *guess = wire_guess(head, (size_t)n);
     if (guess)
-        return diag_error(s->d, DIAG_NOT_ONNX, loc_offset(s->w.source->path, at),
+        return diag_error(s->d, DIAG_NOT_ONNX, loc_offset(s->w.source->path, 0),
                           "not an ONNX model: the file seems to be %s", guess);
     struct arena scratch = arena_make(s->a->mem);
     struct str text = str_make(&scratch);
@@ -179,6 +180,8 @@ static void leave(struct scan *s) {
         s->n_edited = s->depth;
     if (s->depth == 0)
         s->out->slim_bytes -= f->shrink;
+    else if (f->lifted && !s->stack[s->depth - 1].lifted)
+        s->n_lifted_bytes += f->end - f->begin;
     if (!f->edit)
         return;
     struct wire_edit *e = &s->out->edits.at[f->edit - 1];
@@ -224,6 +227,7 @@ static status payload(struct scan *s, const struct wire_rule *r, uint32_t number
     struct frame *f = &s->stack[s->depth - 1];
     if (f->lifted)
         return ST_OK;
+    s->n_lifted_bytes += n_bytes;
     // A typed list of no elements is the same as none.
     bool empty = n_bytes == 0 && r->repeated;
     struct wire_edit e = {.at = tag_at,
@@ -326,15 +330,17 @@ static status field(struct scan *s) {
     return st;
 }
 
-// A message may unpack into several times its size, but not into any multiple of it.
-static int64_t allowed_bytes(int64_t n_bytes) {
-    int64_t most =
-        LIMIT_FOOTPRINT_BASE +
-        LIMIT_FOOTPRINT_RATIO * (n_bytes < LIMIT_PROTO_BYTES ? n_bytes : LIMIT_PROTO_BYTES);
-    return most < LIMIT_FOOTPRINT ? most : LIMIT_FOOTPRINT;
-}
-
-static status too_large(struct scan *s, int64_t most) {
+// A message may unpack into several times its size, but not into any multiple of it. The check is
+// on what was seen so far, so a bomb is found before its traces fill the memory. A file of nothing
+// but short numbers, as tree ensembles are, comes to 44 times; an empty tensor to more than 150.
+static status check_footprint(struct scan *s) {
+    int64_t seen = s->pos - s->n_lifted_bytes;
+    int64_t most = seen < LIMIT_PROTO_BYTES ? LIMIT_FOOTPRINT_BASE + LIMIT_FOOTPRINT_RATIO * seen
+                                            : LIMIT_FOOTPRINT;
+    if (most > LIMIT_FOOTPRINT)
+        most = LIMIT_FOOTPRINT;
+    if (s->out->footprint_bytes <= most)
+        return ST_OK;
     return diag_error(s->d, DIAG_LIMIT, loc_offset(s->w.source->path, s->pos),
                       "the model would take more than %lld bytes of memory without its weights, "
                       "out of proportion to "
@@ -356,7 +362,6 @@ status wire_scan(const struct source *source, const ProtobufCMessageDescriptor *
         s->stack[s->depth++] = (struct frame){.kind = kind, .end = source->n_bytes};
         s->n_edited = 1; // no length stands in front of the whole
     }
-    int64_t most = allowed_bytes(source->n_bytes);
     while (!st && s->depth > 0) {
         if (s->pos == s->stack[s->depth - 1].end) {
             leave(s);
@@ -366,11 +371,9 @@ status wire_scan(const struct source *source, const ProtobufCMessageDescriptor *
             st = window_move(&s->w, s->pos, LOOK_AHEAD);
         if (!st)
             st = field(s);
-        if (!st && out->footprint_bytes > most)
-            st = too_large(s, most);
+        if (!st)
+            st = check_footprint(s);
     }
-    if (!st && out->footprint_bytes > (most = allowed_bytes(out->slim_bytes)))
-        st = too_large(s, most);
     arena_free(&scratch);
     return st;
 }

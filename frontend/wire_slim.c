@@ -85,9 +85,12 @@ const char *wire_guess(const uint8_t *bytes, size_t n) {
         if (n >= signs[i].at + signs[i].n &&
             memcmp(bytes + signs[i].at, signs[i].magic, signs[i].n) == 0)
             return signs[i].what;
+    // A letter of several bytes may be cut off at the end.
+    if (str_utf8_error((const char *)bytes, n) + 3 < n)
+        return NULL;
     for (size_t i = 0; i < n; i++)
         if ((bytes[i] < 0x20 && bytes[i] != '\n' && bytes[i] != '\r' && bytes[i] != '\t') ||
-            bytes[i] >= 0x7f)
+            bytes[i] == 0x7f)
             return NULL;
     return "text";
 }

@@ -9,7 +9,7 @@
 #define LIMIT_RANK            64               // dimensions of a tensor
 #define LIMIT_FOOTPRINT       ((int64_t)8 << 30) // bytes that an unpacked model may take, without weights
 #define LIMIT_FOOTPRINT_BASE  ((int64_t)16 << 20) // ... in any case
-#define LIMIT_FOOTPRINT_RATIO 32                  // ... and per byte of the file, without weights
+#define LIMIT_FOOTPRINT_RATIO 48                  // ... and per byte of the file, without weights
 #define LIMIT_PROTO_BYTES     ((int64_t)2 << 30)  // protobuf's own bound on one message
 #define LIMIT_JSON_BYTES      ((int64_t)1 << 30)  // a problem, schedule, rig or profile file
 #define LIMIT_TEXT_BYTES      ((int64_t)1 << 30)  // a text IR file
