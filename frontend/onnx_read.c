@@ -136,12 +136,12 @@ static void check_parts(struct reading *r, const Onnx__ModelProto *p) {
     size_t n =
         r->source->n_bytes < WIRE_GUESS_BYTES ? (size_t)r->source->n_bytes : WIRE_GUESS_BYTES;
     const char *guess = source_read(r->source, r->d, 0, head, n) ? NULL : wire_guess(head, n);
-    const char *lacks = !p->graph ? "a graph" : p->ir_version <= 0 ? "an IR version" : NULL;
+    const char *lacks = !p->graph ? "graph" : p->ir_version <= 0 ? "IR version" : NULL;
     if (lacks && guess)
         reading_wrong(r, DIAG_NOT_ONNX, NULL, "not an ONNX model: the file seems to be %s", guess);
     else if (lacks)
         reading_wrong(r, DIAG_NOT_ONNX, NULL,
-                      "the file has no %s, so it is not an ONNX model, or cut off", lacks + 2);
+                      "the file has no %s, so it is not an ONNX model, or cut off", lacks);
 }
 
 static status finish(struct reading *r) {

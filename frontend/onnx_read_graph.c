@@ -96,6 +96,22 @@ static void define_outputs(struct reading *r, const struct place *where, struct 
             }
 }
 
+// The value of that name, here or in an enclosing graph; none is noted as dangling.
+static value_id resolve(struct reading *r, const struct place *where, struct graph *g,
+                        const char *name) {
+    value_id v = graph_resolve(g, name);
+    const struct graph *home = g;
+    while (!v.i && home && !graph_find(home, name).i)
+        home = home->outer;
+    if (!v.i && home)
+        reading_room(r, NULL); // it is there, but there was no room for its stand-in
+    else if (!v.i)
+        reading_wrong(r, DIAG_DANGLING_NAME, where,
+                      where->type ? "reads \"%s\", which nothing makes" : "nothing makes \"%s\"",
+                      name);
+    return v;
+}
+
 static void read_node(struct reading *r, const struct place *graph, struct graph *g,
                       const Onnx__NodeProto *p, size_t index) {
     struct place here = node_place(graph, p, index);
@@ -109,9 +125,8 @@ static void read_node(struct reading *r, const struct place *graph, struct graph
         return;
     value_id *out = in + p->n_input;
     for (size_t k = 0; k < p->n_input; k++)
-        if (*p->input[k] && !(in[k] = graph_resolve(g, p->input[k])).i)
-            reading_wrong(r, DIAG_DANGLING_NAME, &here, "reads \"%s\", which nothing makes",
-                          p->input[k]);
+        if (*p->input[k])
+            in[k] = resolve(r, &here, g, p->input[k]);
     for (size_t k = 0; k < p->n_output; k++)
         if (*p->output[k])
             out[k] = graph_find(g, p->output[k]);
@@ -164,11 +179,9 @@ static void read_outputs(struct reading *r, const struct place *where, struct gr
     for (size_t i = 0; i < p->n_output; i++) {
         const char *name = p->output[i]->name;
         struct place here = {.in = where, .what = "output", .name = name};
-        value_id v = name && *name ? graph_resolve(g, name) : VALUE_NONE;
-        if (!v.i) {
-            reading_wrong(r, DIAG_DANGLING_NAME, &here, "nothing makes this output");
+        value_id v = resolve(r, &here, g, name ? name : "");
+        if (!v.i)
             continue;
-        }
         check(r, graph_add_output(g, v));
         read_info(r, &here, g, v, p->output[i]);
     }
