@@ -12,8 +12,11 @@ from onnx import TensorProto, helper, numpy_helper
 
 
 def weights(random, name, *dims):
-    scale = (2.0 / numpy.prod(dims[1:])) ** 0.5 if len(dims) > 1 else 0.0
-    return numpy_helper.from_array((random.standard_normal(dims) * scale).astype(numpy.float32), name)
+    """He's initialization for weights, zeros for biases."""
+    values = numpy.zeros(dims)
+    if len(dims) > 1:
+        values = random.standard_normal(dims) * (2.0 / numpy.prod(dims[1:])) ** 0.5
+    return numpy_helper.from_array(values.astype(numpy.float32), name)
 
 
 def save(folder, name, nodes, inputs, outputs, initializers, shapes):

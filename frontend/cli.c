@@ -209,7 +209,9 @@ int cli_main(int argc, char **argv, struct stop *stop) {
         st = diag_error(&c.diags, DIAG_IO, loc_file("<stdout>"), "cannot write: %s",
                         strerror(errno));
     cli_flush_diags(&c);
-    if (c.diags.n_dropped)
+    if (st == ST_LIMIT && c.n_printed == 0) // there was not even memory to say so
+        fputs("error: out of memory [limit]\n", stderr);
+    else if (c.diags.n_dropped)
         fprintf(stderr, "%zu further messages are not shown\n", c.diags.n_dropped);
     // A run that was asked to end and still has a result says so by its exit code.
     if (!st && stop_raised(stop))

@@ -15,11 +15,13 @@ static bool ends_with(const char *text, const char *end) {
 
 // "mfc" or a comment; no ONNX file starts like that, for those bytes would be groups or fields that
 // a model does not have.
-static bool is_text(const struct source *s) {
+static bool is_text(const struct source *s, struct mem *mem) {
     char first[3];
-    struct arena none = {0};
-    struct diags quiet = diags_make(&none);
-    if (s->n_bytes < 3 || source_read(s, &quiet, 0, first, sizeof first))
+    struct arena scratch = arena_make(mem);
+    struct diags quiet = diags_make(&scratch); // the reader will meet the same error again
+    bool failed = s->n_bytes < 3 || source_read(s, &quiet, 0, first, sizeof first);
+    arena_free(&scratch);
+    if (failed)
         return ends_with(s->path, ".mfc");
     return first[0] == '#' || memcmp(first, "mfc", 3) == 0 || ends_with(s->path, ".mfc");
 }
@@ -35,21 +37,33 @@ static status sort_and_verify(struct model *m, struct diags *d) {
     return st;
 }
 
-status load_model(struct arena *a, struct pool *names, struct diags *d, const char *path,
-                  struct model **out) {
-    struct source *s;
-    status st = source_open(a, d, path, &s);
-    if (st)
-        return st;
-    if (!is_text(s))
+static status load_source(struct arena *a, struct pool *names, struct diags *d, struct source *s,
+                          struct model **out) {
+    if (!is_text(s, a->mem))
         return onnx_read(s, a, names, d, out);
-    st = parse_file(s, a, names, d, out);
+    status st = parse_file(s, a, names, d, out);
     source_close(s);
     if (!st)
         st = sort_and_verify(*out, d);
     if (st)
         model_close(*out);
     return st;
+}
+
+status load_model(struct arena *a, struct pool *names, struct diags *d, const char *path,
+                  struct model **out) {
+    struct source *s;
+    status st = source_open(a, d, path, &s);
+    return st ? st : load_source(a, names, d, s, out);
+}
+
+status load_memory(struct arena *a, struct pool *names, struct diags *d, const void *bytes,
+                   size_t n_bytes, struct model **out) {
+    struct source *s;
+    if (n_bytes > INT64_MAX)
+        return diag_error(d, DIAG_LIMIT, loc_none(), "%zu bytes are too many", n_bytes);
+    status st = source_memory(a, d, bytes, (int64_t)n_bytes, &s);
+    return st ? st : load_source(a, names, d, s, out);
 }
 
 status load_format(struct diags *d, const char *path, const char *format, const char **out) {

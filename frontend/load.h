@@ -9,6 +9,11 @@
 status load_model(struct arena *a, struct pool *names, struct diags *d, const char *path,
                   struct model **out);
 
+// The same from memory, which must stay as it is until the model is closed. External data are
+// absent.
+status load_memory(struct arena *a, struct pool *names, struct diags *d, const void *bytes,
+                   size_t n_bytes, struct model **out);
+
 // `format` is "onnx", "mfc" or "dot"; NULL: by the name's ending, and the text form for standard
 // output ("-"), as that is for reading.
 status load_format(struct diags *d, const char *path, const char *format, const char **out);

@@ -116,7 +116,9 @@ static status verify_after(const struct pass *pass, const struct model *m, struc
     struct arena scratch = arena_make(d->arena->mem);
     struct diags found = diags_make(&scratch);
     status st = model_verify(m, &found);
-    if (st)
+    if (st == ST_LIMIT) // the verifier itself had no room
+        st = diag_no_room(d);
+    else if (st)
         st =
             diag_error(d, DIAG_INTERNAL, loc_none(),
                        "the graph is not sound after pass %s; this is a defect of mfc", pass->name);

@@ -1,0 +1,195 @@
+// The public interface, mfc.h: a session around the rooms of the library. Each call works on the
+// session's arenas, then hands the new diagnostics to the caller's hook and returns the status.
+#include "frontend/mfc.h"
+
+#include <stdlib.h>
+
+#include "frontend/load.h"
+#include "frontend/plan.h"
+#include "frontend/version.h"
+#include "ir/base/options.h"
+#include "ir/base/stop.h"
+#include "ir/pass.h"
+
+_Static_assert((int)MFC_VERIFY == (int)ST_VERIFY && (int)MFC_LIMIT == (int)ST_LIMIT &&
+                   (int)MFC_CANCELLED == (int)ST_INTERRUPTED,
+               "public and inner statuses are the same numbers");
+
+struct mfc {
+    struct mem mem;
+    struct arena settings; // as long as the session
+    struct arena said;     // diagnostics, until the next load
+    struct arena loaded;   // the model and its names, until the next load
+    struct pool names;
+    struct options options;
+    struct diags diags;
+    size_t n_told;       // diagnostics that the hook has seen
+    struct model *model; // NULL: none is loaded
+    status failed;       // the first since the load
+    struct stop stop;
+    void (*on_message)(void *, const struct mfc_message *);
+    void *message_context;
+    void (*on_progress)(void *, const char *);
+    void *progress_context;
+};
+
+const char *mfc_version(void) {
+    return version_mfc();
+}
+
+struct mfc *mfc_new(int64_t limit_bytes) {
+    struct mfc *m = calloc(1, sizeof *m); // the gate is inside of it, so it cannot come through it
+    if (!m)
+        return NULL;
+    m->mem = mem_make(limit_bytes > 0 ? limit_bytes : MEM_UNLIMITED);
+    m->settings = arena_make(&m->mem);
+    m->said = arena_make(&m->mem);
+    m->loaded = arena_make(&m->mem);
+    m->options = options_make(&m->settings);
+    m->diags = diags_make(&m->said);
+    m->stop.deadline_ns = STOP_NEVER;
+    if (pass_add_options(&m->options, &m->diags)) {
+        mfc_free(m);
+        return NULL;
+    }
+    return m;
+}
+
+static void forget_model(struct mfc *m) {
+    model_close(m->model);
+    m->model = NULL;
+    arena_free(&m->loaded);
+}
+
+void mfc_free(struct mfc *m) {
+    if (!m)
+        return;
+    forget_model(m);
+    arena_free(&m->said);
+    arena_free(&m->settings);
+    free(m);
+}
+
+void mfc_on_message(struct mfc *m, void (*call)(void *, const struct mfc_message *),
+                    void *context) {
+    m->on_message = call;
+    m->message_context = context;
+}
+
+void mfc_on_progress(struct mfc *m, void (*call)(void *, const char *), void *context) {
+    m->on_progress = call;
+    m->progress_context = context;
+}
+
+static void tell(struct mfc *m, const struct diag *d) {
+    struct arena scratch = arena_make(&m->mem);
+    struct str whole = str_make(&scratch);
+    diag_print(&whole, d);
+    if (whole.n) // without its line end
+        whole.at[--whole.n] = 0;
+    struct mfc_message message = {
+        .severity = (enum mfc_severity)d->severity,
+        .status = (enum mfc_status)diag_status(d->code),
+        .code = diag_slug(d->code),
+        .text = d->text,
+        .file = d->where.file,
+        .offset = d->where.offset,
+        .line = d->where.line,
+        .column = d->where.col,
+        .path = d->where.path,
+        .whole = whole.failed ? d->text : str_text(&whole),
+    };
+    m->on_message(m->message_context, &message);
+    arena_free(&scratch);
+}
+
+// What every call ends with.
+static int finish(struct mfc *m, status st) {
+    bool told = false;
+    for (; m->n_told < m->diags.list.n; m->n_told++) {
+        const struct diag *d = &m->diags.list.at[m->n_told];
+        told |= d->severity == DIAG_ERROR;
+        if (m->on_message)
+            tell(m, d);
+    }
+    // Where memory has run out there may have been none left to say so.
+    if (st == ST_LIMIT && !told && m->on_message)
+        tell(m, &(struct diag){DIAG_ERROR, DIAG_LIMIT, loc_none(), "out of memory"});
+    if (st && !m->failed)
+        m->failed = st;
+    return (int)st;
+}
+
+int mfc_status(const struct mfc *m) {
+    return (int)m->failed;
+}
+
+int mfc_set(struct mfc *m, const char *option, const char *value) {
+    return finish(m, options_set(&m->options, &m->diags, option, value));
+}
+
+void mfc_option(const struct mfc *m, size_t i, const char **name, const char **help,
+                const char **preset) {
+    const struct option_spec *s = i < m->options.items.n ? m->options.items.at[i].spec : NULL;
+    *name = s ? s->name : NULL;
+    *help = s ? s->help : NULL;
+    *preset = s ? s->preset : NULL;
+}
+
+static void begin_load(struct mfc *m) {
+    forget_model(m);
+    m->names = pool_make(&m->loaded);
+    arena_free(&m->said);
+    m->diags = diags_make(&m->said);
+    m->n_told = 0;
+    m->failed = ST_OK;
+    atomic_store(&m->stop.raised, 0);
+}
+
+// A model that could not be read in full is none.
+static int end_load(struct mfc *m, status st) {
+    if (st) {
+        m->model = NULL; // it is closed
+        forget_model(m);
+    }
+    return finish(m, st);
+}
+
+int mfc_load(struct mfc *m, const char *file) {
+    begin_load(m);
+    return end_load(m, load_model(&m->loaded, &m->names, &m->diags, file, &m->model));
+}
+
+int mfc_load_memory(struct mfc *m, const void *bytes, size_t n_bytes) {
+    begin_load(m);
+    return end_load(m, load_memory(&m->loaded, &m->names, &m->diags, bytes, n_bytes, &m->model));
+}
+
+static status no_model(struct mfc *m) {
+    return diag_error(&m->diags, DIAG_USAGE, loc_none(), "there is no model: load one first");
+}
+
+int mfc_run(struct mfc *m, const char *passes) {
+    if (!m->model)
+        return finish(m, no_model(m));
+    struct arena scratch = arena_make(&m->mem);
+    struct pass_context c = {.arena = &scratch,
+                             .diags = &m->diags,
+                             .options = &m->options,
+                             .stop = &m->stop,
+                             .progress = m->on_progress,
+                             .progress_to = m->progress_context};
+    status st = plan_run(m->model, passes, &c);
+    arena_free(&scratch);
+    return finish(m, st);
+}
+
+int mfc_write(struct mfc *m, const char *file) {
+    if (!m->model)
+        return finish(m, no_model(m));
+    return finish(m, plan_write(m->model, file, &m->diags));
+}
+
+void mfc_cancel(struct mfc *m) {
+    stop_raise(&m->stop, 1);
+}

@@ -1,0 +1,51 @@
+// `mfc MODEL -o PLAN`: read, plan, write.
+#include "frontend/cli.h"
+#include "frontend/load.h"
+#include "frontend/plan.h"
+
+static void progress(void *to, const char *line) {
+    cli_progress(to, "%s", line);
+}
+
+static status run(struct cli *c) {
+    struct pool names = pool_make(&c->arena);
+    struct model *m;
+    const char *target = options_text(&c->options, "output");
+    if (!target)
+        return diag_error(&c->diags, DIAG_USAGE, loc_none(),
+                          "no output is given: mfc %s -o PLAN.onnx", c->arguments[0]);
+    status st = load_model(&c->arena, &names, &c->diags, c->arguments[0], &m);
+    if (st)
+        return st;
+    cli_flush_diags(c);
+    struct arena scratch = arena_make(&c->mem);
+    struct pass_context context = {.arena = &scratch,
+                                   .diags = &c->diags,
+                                   .options = &c->options,
+                                   .stop = c->stop,
+                                   .progress = progress,
+                                   .progress_to = c};
+    st = plan_run(m, options_text(&c->options, "passes"), &context);
+    arena_free(&scratch);
+    if (!st)
+        st = plan_write(m, target, &c->diags);
+    model_close(m);
+    return st;
+}
+
+static const struct option_spec plan_options[] = {
+    {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0,
+     "the plan to write (.onnx, .mfc or .dot); - is stdout"},
+    {"passes", 0, OPTION_TEXT, "LIST", NULL, 0, 0, "run these passes instead of the whole way"},
+    {0}};
+
+const struct command cmd_plan = {
+    .name = "plan",
+    .summary = "turn a model into a plan; the command when none is named",
+    .arguments = "MODEL",
+    .least = 1,
+    .most = 1,
+    .options = plan_options,
+    .passes = true,
+    .run = run,
+};

@@ -1,0 +1,34 @@
+// The whole way from model to plan: see plan.h.
+#include "frontend/plan.h"
+
+#include <string.h>
+
+#include "frontend/load.h"
+
+const char *plan_passes(void) {
+    return "dce,shapes";
+}
+
+static status before(void *to, const struct pass *p, size_t i, const struct model *m) {
+    struct pass_context *c = to;
+    (void)i;
+    (void)m;
+    if (c->stop && stop_raised(c->stop))
+        return ST_INTERRUPTED;
+    pass_progress(c, "%s: %s", p->name, p->summary);
+    return ST_OK;
+}
+
+status plan_run(struct model *m, const char *passes, struct pass_context *c) {
+    struct pipeline p;
+    status st = pipeline_parse(c->arena, c->diags, passes ? passes : plan_passes(), &p);
+    if (st)
+        return st;
+    return pipeline_run(&p, m, c, &(struct pipeline_hooks){.to = c, .before = before});
+}
+
+status plan_write(const struct model *m, const char *path, struct diags *d) {
+    const char *dot = strrchr(path, '.');
+    bool other = dot && (strcmp(dot, ".mfc") == 0 || strcmp(dot, ".dot") == 0);
+    return load_save(m, path, other ? NULL : "onnx", d);
+}
