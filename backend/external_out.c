@@ -34,8 +34,8 @@ static const char *way_down(struct arena *a, const char *from, const char *to) {
     return low[n + 1] ? str_format(a, "%s/", low + n + 1) : "";
 }
 
-status external_open(struct external_out *x, const struct model *m,
-                     const struct output *model_out) {
+status external_out_open(struct external_out *x, const struct model *m,
+                         const struct output *model_out) {
     x->model_out = model_out;
     x->known = map_make(x->arena);
     if (model_out->stream >= 0)
@@ -114,16 +114,16 @@ static status carry(struct external_out *x, struct message *msg, const struct te
     return now && now != was ? add_place(x, msg, t, (struct place){.location = now}) : ST_OK;
 }
 
-status external_carry(struct external_out *x, struct message *msg) {
+status external_out_carry(struct external_out *x, struct message *msg) {
     status st = ST_OK;
     for (size_t i = 0; i < msg->tensors.n && !st; i++)
         if (msg->tensors.at[i].tensor->payload == PAYLOAD_EXTERNAL)
             st = carry(x, msg, msg->tensors.at[i].tensor);
     if (!st && x->n_kept)
-        diag_warning(x->d, DIAG_EXTERNAL_KEPT, loc_file(x->model_out->path),
-                     "%zu tensors still name data files relative to the folder of the input (the "
-                     "first is \"%s\"): put the files beside the output",
-                     x->n_kept, x->first_kept ? x->first_kept : "");
+        diag_note(x->d, DIAG_EXTERNAL_KEPT, loc_file(x->model_out->path),
+                  "%zu tensors still name data files relative to the folder of the input (the "
+                  "first is \"%s\"): put the files beside the output",
+                  x->n_kept, x->first_kept ? x->first_kept : "");
     return st;
 }
 
@@ -134,7 +134,7 @@ static bool movable(const struct tensor *t) {
     return (t->payload == PAYLOAD_RAW || floats || doubles) && t->data.n_bytes >= SMALL_BYTES;
 }
 
-status external_move(struct external_out *x, struct message *msg, bool inits) {
+status external_out_move(struct external_out *x, struct message *msg, bool inits) {
     status st = ST_OK;
     for (size_t i = 0; i < msg->tensors.n && !st; i++)
         if (msg->tensors.at[i].is_init == inits && movable(msg->tensors.at[i].tensor))
@@ -161,7 +161,7 @@ static status copy(struct external_out *x, struct output *o, struct digest *g, s
     return st;
 }
 
-status external_write(struct external_out *x, struct output *o) {
+status external_out_write(struct external_out *x, struct output *o) {
     status st = ST_OK;
     uint8_t *buffer = arena_alloc(x->arena, CHUNK_BYTES);
     struct digest *g = digest_new(x->arena);
@@ -202,7 +202,7 @@ static bool gather(struct map *used, const struct message *msg) {
     return true;
 }
 
-void external_sweep(struct external_out *x, const struct message *msg) {
+void external_out_sweep(struct external_out *x, const struct message *msg) {
     struct map used = map_make(x->arena);
     int64_t one;
     DIR *dir = x->folder && gather(&used, msg) ? opendir(x->folder) : NULL;

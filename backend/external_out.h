@@ -39,12 +39,13 @@ struct external_out {
 };
 
 // Looks at where the output goes.
-status external_open(struct external_out *x, const struct model *m, const struct output *model_out);
+status external_out_open(struct external_out *x, const struct model *m,
+                         const struct output *model_out);
 // Gives tensors that are external already their place. `msg` has walked the model and noted them.
-status external_carry(struct external_out *x, struct message *msg);
+status external_out_carry(struct external_out *x, struct message *msg);
 // Moves tensors that are not: the initializers, or the tensors in attributes.
-status external_move(struct external_out *x, struct message *msg, bool inits);
+status external_out_move(struct external_out *x, struct message *msg, bool inits);
 // Writes the moved bytes, and so finds the name of the data file, which is then its o->path.
-status external_write(struct external_out *x, struct output *o);
+status external_out_write(struct external_out *x, struct output *o);
 // Removes the data files of former models of this name that `msg` does not use.
-void external_sweep(struct external_out *x, const struct message *msg);
+void external_out_sweep(struct external_out *x, const struct message *msg);

@@ -34,7 +34,7 @@ static status place_tensors(struct job *j) {
     struct loc out = loc_file(j->model.path);
     j->msg.note = true;
     status st = measure(j);
-    if (!st && !(st = external_carry(&j->ext, &j->msg)) && j->ext.places.n)
+    if (!st && !(st = external_out_carry(&j->ext, &j->msg)) && j->ext.places.n)
         st = measure(j);
     if (!st && too_large(j) && !j->ext.folder)
         return diag_error(d, DIAG_USAGE, out,
@@ -42,7 +42,7 @@ static status place_tensors(struct job *j) {
                           "file",
                           (long long)j->msg.e.n_bytes);
     for (int inits = 1; inits >= 0 && !st && too_large(j); inits--)
-        if (!(st = external_move(&j->ext, &j->msg, inits)))
+        if (!(st = external_out_move(&j->ext, &j->msg, inits)))
             st = measure(j);
     if (!st && too_large(j))
         return diag_error(d, DIAG_LIMIT, out,
@@ -59,7 +59,7 @@ static status write_data(struct job *j) {
         return diag_no_room(x->d);
     status st = output_open(x->arena, x->d, path, &j->data);
     if (!st)
-        st = external_write(x, &j->data);
+        st = external_out_write(x, &j->data);
     return st ? st : output_sync(&j->data, x->d);
 }
 
@@ -79,7 +79,7 @@ static status put_in_place(struct job *j) {
         return st;
     st = output_commit(&j->model, d);
     if (!st)
-        external_sweep(&j->ext, &j->msg);
+        external_out_sweep(&j->ext, &j->msg);
     else if (has_data && !was_there)
         unlink(j->data.path);
     return st;
@@ -89,7 +89,7 @@ static status run(struct job *j, const struct model *m, const char *path) {
     struct diags *d = j->msg.e.d;
     status st = output_open(j->ext.arena, d, path, &j->model);
     if (!st)
-        st = external_open(&j->ext, m, &j->model);
+        st = external_out_open(&j->ext, m, &j->model);
     if (!st)
         st = place_tensors(j);
     if (!st && j->ext.moved.n)

@@ -46,7 +46,10 @@ status source_text(const struct source *s, struct arena *a, struct diags *d, int
 // such as /dev/null are streams, which are fed at commit.
 struct output {
     const char *path; // where it goes; what a link names, when it was given a link
-    const char *folder, *temporary;
+    const char *folder;
+    char *temporary; // its name on the way, when is_named
+    size_t n_stem;   // of that name
+    bool is_named;
     int fd;
     int stream;      // where a stream goes; -1: a file, to be renamed
     int64_t n_bytes; // written so far

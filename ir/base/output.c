@@ -1,9 +1,9 @@
 // Writing files whole or not at all: see file.h.
 //
-// The new file grows under a name of its own beside its target, is synced, and takes the target's
-// name in one rename; the folder is synced last. A kill at any moment so leaves the old file or the
-// new one. What a kill can leave besides is the temporary, which says in its name whose it was
-// (plan.onnx.4711-0.tmp) and which nobody reads.
+// The new file grows in the target's folder without a name, is synced, gets a name of its own, and
+// takes the target's name in one rename; the folder is synced last. A kill at any moment so leaves
+// the old file or the new one. Where the file system has no nameless files, the new one has its own
+// name from the start (plan.onnx.4711-0.tmp), and that is what a kill may leave besides.
 #include "ir/base/file.h"
 
 #include <errno.h>
@@ -21,6 +21,7 @@ enum {
     BUFFER_BYTES = 1 << 16,
 #endif
     HOLE_BYTES = 1 << 16, // shorter runs are not asked about
+    TAIL_BYTES = 40,      // of a temporary's name
 };
 
 static status refuse(struct output *o, struct diags *d, const char *what) {
@@ -34,23 +35,48 @@ static status open_stream(struct output *o, struct diags *d, const char *path) {
     return (o->fd = file_unnamed()) < 0 ? refuse(o, d, "cannot make a temporary file") : ST_OK;
 }
 
-// The name has the process in it and a count, so that two writers do not meet; O_EXCL decides. A
-// long name is cut, for the whole must stay below the file system's limit.
-static status open_temporary(struct arena *a, struct diags *d, struct output *o, mode_t mode) {
-    if (!(o->folder = file_folder(a, o->path)))
-        return diag_no_room(d);
+// Makes a file of a name of its own, or gives that name to the one that has none. The name has the
+// process in it and a count, so that two writers do not meet; the system decides. -1 and errno.
+static int take_name(struct output *o, mode_t mode) {
+    char nameless[64];
+    snprintf(nameless, sizeof nameless, "/proc/self/fd/%d", o->fd);
     for (int i = 0; i < 1000; i++) {
-        char *name = str_format(a, "%.200s.%ld-%d.tmp", file_name(o->path), (long)getpid(), i);
-        const char *temporary = name ? file_join(a, o->folder, name) : NULL;
-        if (!temporary)
-            return diag_no_room(d);
-        o->fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+        snprintf(o->temporary + o->n_stem, TAIL_BYTES, ".%ld-%d.tmp", (long)getpid(), i);
         if (o->fd >= 0)
-            o->temporary = temporary;
-        if (o->fd >= 0 || errno != EEXIST)
-            return o->fd >= 0 ? ST_OK : refuse(o, d, "cannot create a file in its folder");
+            o->is_named =
+                linkat(AT_FDCWD, nameless, AT_FDCWD, o->temporary, AT_SYMLINK_FOLLOW) == 0;
+        else
+            o->is_named =
+                (o->fd = open(o->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+                              mode)) >= 0;
+        if (o->is_named || errno != EEXIST)
+            break;
     }
-    return refuse(o, d, "cannot create a file in its folder");
+    return o->is_named ? 0 : -1;
+}
+
+// A file that can be given a name later; -1 where there is no such thing.
+static int open_nameless(const char *folder, mode_t mode) {
+#ifdef MFC_SMALL // the other way, which few file systems need, is tested too
+    (void)folder, (void)mode;
+    return -1;
+#else
+    return access("/proc/self/fd", X_OK) < 0 ? -1
+                                             : open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+#endif
+}
+
+// A long name is cut, for the whole must stay below the file system's limit.
+static status open_temporary(struct arena *a, struct diags *d, struct output *o, mode_t mode) {
+    o->folder = file_folder(a, o->path);
+    char *stem = str_format(a, "%.200s", file_name(o->path));
+    const char *start = o->folder && stem ? file_join(a, o->folder, stem) : NULL;
+    if (!start || !(o->temporary = str_format(a, "%s%*s", start, TAIL_BYTES, "")))
+        return diag_no_room(d);
+    o->n_stem = strlen(start);
+    if ((o->fd = open_nameless(o->folder, mode)) < 0 && take_name(o, mode) < 0)
+        return refuse(o, d, "cannot create a file in its folder");
+    return ST_OK;
 }
 
 // Replacing a file changes its content, not who owns it and who may read it. Only root can give
@@ -237,10 +263,11 @@ status output_commit(struct output *o, struct diags *d) {
     status st = output_sync(o, d);
     if (!st && o->stream >= 0) {
         st = feed_stream(o, d);
-    } else if (!st && rename(o->temporary, o->path) < 0) {
+    } else if (!st &&
+               ((!o->is_named && take_name(o, 0) < 0) || rename(o->temporary, o->path) < 0)) {
         st = refuse(o, d, "cannot put the new file in place");
     } else if (!st) {
-        o->temporary = NULL;
+        o->is_named = false;
         sync_folder(o->folder);
     }
     output_abort(o);
@@ -253,7 +280,7 @@ void output_abort(struct output *o) {
     if (o->stream > STDERR_FILENO)
         close(o->stream);
     o->fd = o->stream = -1;
-    if (o->temporary)
+    if (o->is_named)
         unlink(o->temporary);
-    o->temporary = NULL;
+    o->is_named = false;
 }

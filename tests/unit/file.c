@@ -110,6 +110,7 @@ static void nothing_shows_before_commit(void **state) {
     assert_int_equal(output_write(&o, &h->scene.diags, "new", 3), ST_OK);
     assert_int_equal(output_sync(&o, &h->scene.diags), ST_OK);
     expect("a", "old");
+    assert_int_equal(n_entries(), o.is_named ? 2 : 1);
     output_abort(&o);
     output_abort(&o);
     expect("a", "old");

@@ -513,7 +513,7 @@ static void absent_files_are_still_named(void **state) {
     assert_int_equal(write_to(h, "out/n.onnx", 0), ST_OK);
     expect_reference("out/n.onnx", "w.bin");
     assert_int_equal(h->scene.diags.list.n, 1);
-    assert_int_equal(h->scene.diags.list.at[0].severity, DIAG_WARNING);
+    assert_int_equal(h->scene.diags.list.at[0].severity, DIAG_NOTE);
 }
 
 // Reading its own data file and writing it anew: the old one is read to the end before it goes.
