@@ -18,7 +18,7 @@ const struct option_spec cli_common_options[] = {
     {"version", 'V', OPTION_FLAG, NULL, NULL, 0, 0, "show the versions of mfc and its libraries"},
     {"quiet", 'q', OPTION_FLAG, NULL, NULL, 0, 0, "errors only: no warnings, notes or progress"},
     {"progress", 0, OPTION_CHOICE, "auto|always|never|json", "auto", 0, 0,
-     "progress on stderr; auto: when it is a terminal"},
+     "progress on stderr; auto: more on a terminal"},
     {"memory-limit", 0, OPTION_BYTES, "SIZE", NULL, 0, 0, "fail rather than allocate more"},
     {0}};
 
