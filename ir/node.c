@@ -55,6 +55,8 @@ static void visit_subgraphs(const struct graph *g, const struct node *n, node_id
                             visit_use *visit, void *to) {
     for (uint32_t i = 0; i < n->n_attrs; i++) {
         const struct attr *a = &n->attrs[i];
+        if (a->ref)
+            continue; // stands for an attribute of the function, and has no value here
         if (a->kind == ATTR_GRAPH && a->g)
             visit_captured(g, a->g, user, visit, to);
         for (size_t k = 0; a->kind == ATTR_GRAPHS && k < a->n; k++)

@@ -172,7 +172,7 @@ bool parse_pairs(struct parser *p, struct pairs *out) {
     return parse_want(p, '}');
 }
 
-// opset 17, or opset ai.onnx.ml 3.
+// opset 17, opset ai.onnx.ml 3, or opset _ 17 where the file leaves the domain out.
 bool parse_opset(struct parser *p, struct opset *out) {
     struct token first = p->t;
     *out = (struct opset){.domain = pool_intern(p->m->pool, "")};
@@ -182,7 +182,7 @@ bool parse_opset(struct parser *p, struct opset *out) {
     if (!parse_name(p, &name))
         return false;
     if (!p->t.first && p->t.kind == LEX_WORD && !parse_at_word(p, "extra")) {
-        out->domain = name;
+        out->domain = parse_same(first, "_") ? NULL : name;
         if (!parse_int(p, &out->version))
             return false;
     } else if (first.kind != LEX_WORD || !number_parse_int(first.at, first.n, &out->version)) {

@@ -96,7 +96,7 @@ static void print_fixed(struct str *out, const uint8_t *at, size_t n, size_t siz
     }
 }
 
-static void print_numbers(struct printer *p, const struct tensor *t) {
+static void print_numbers(struct printer *p, const struct tensor *t, const char *gap) {
     enum number k = NUMBER_F32;
     enum form form = payload_form(t->payload, t->elem, &k);
     uint8_t *bytes = read_span(p, t->data);
@@ -106,6 +106,7 @@ static void print_numbers(struct printer *p, const struct tensor *t) {
     bool varints = form == FORM_VARINT || form == FORM_UVARINT;
     size_t size = form == FORM_FLOAT ? (size_t)number_bytes(k) : (size_t)elem_bits(t->elem) / 8;
     if (form == FORM_HEX || (varints ? !are_varints(bytes, n) : n % size != 0)) {
+        str_add(p->out, gap);
         print_hex(p->out, bytes, n);
         return;
     }
@@ -148,12 +149,13 @@ void print_payload(struct printer *p, const struct tensor *t) {
         }
         return;
     }
+    const char *gap = *words[t->payload] ? " " : ""; // a word needs one before another
     str_add(p->out, words[t->payload]);
     if (is_inline(t->data)) {
-        print_numbers(p, t);
+        print_numbers(p, t, gap);
         return;
     }
-    str_add(p->out, *words[t->payload] ? " " : "");
+    str_add(p->out, gap);
     print_reference(p->out, t->data);
 }
 

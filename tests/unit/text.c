@@ -7,6 +7,7 @@
 
 #include "ir/base/rng.h"
 #include "ir/text.h"
+#include "tests/unit/random_graph.h"
 
 // Parses; the model's print is the result, NULL when it was refused.
 static const char *reprint(struct scene *s, const char *text, struct model **out) {
@@ -55,9 +56,44 @@ static void a_small_model_reads_like_this(void **state) {
           "}\n");
 }
 
+static void complain(struct scene *s) {
+    for (size_t i = 0; i < s->diags.list.n; i++) {
+        struct str line = str_make(&s->arena);
+        diag_print(&line, &s->diags.list.at[i]);
+        print_error("%s", str_text(&line));
+    }
+}
+
+enum { N_RANDOM = 10000 };
+
+static void random_models_keep_the_law(void **state) {
+    (void)state;
+    size_t n_bytes = 0;
+    for (uint64_t seed = 0; seed < N_RANDOM; seed++) {
+        struct scene s;
+        scene_open(&s);
+        struct pool names = pool_make(&s.arena);
+        struct str first = str_make(&s.arena);
+        struct model *m = random_model(&s.arena, &names, seed);
+        status sound = model_verify(m, &s.diags);
+        assert_int_equal(print_model(&first, m, &s.diags), ST_OK);
+        const char *second = reprint(&s, str_text(&first), NULL);
+        if (sound || !second || strcmp(second, str_text(&first)) != 0 || s.diags.n_errors) {
+            complain(&s);
+            print_error("seed %llu\n%s\nagain:\n%s", (unsigned long long)seed, str_text(&first),
+                        second ? second : "refused");
+            fail();
+        }
+        n_bytes += first.n;
+        scene_close(&s);
+    }
+    assert_true(n_bytes / N_RANDOM > 1000); // they are not all trivial
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_small_model_reads_like_this),
+        cmocka_unit_test(random_models_keep_the_law),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
