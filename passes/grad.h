@@ -85,3 +85,6 @@ value_id grad_zeros(struct grad *r, value_id like); // a constant of its shape, 
 value_id grad_slice(struct grad *r, value_id a, int32_t axis, int64_t start, int64_t end);
 value_id grad_pad(struct grad *r, value_id a, const int64_t *begin,
                   const int64_t *end); // with zeros, all axes
+// Applies a matrix [n, size of the axis] (row by row, given as numbers) to every line of `a` along
+// an axis.
+value_id grad_along(struct grad *r, value_id a, int32_t axis, const double *matrix, int64_t n);

@@ -242,3 +242,31 @@ value_id grad_pad(struct grad *r, value_id a, const int64_t *begin, const int64_
     }
     return any ? BUILD(r->b, "Pad", a, build_ints(r->b, pads, 2 * rank)) : a;
 }
+
+value_id grad_along(struct grad *r, value_id a, int32_t axis, const double *matrix, int64_t n) {
+    int32_t rank = grad_rank(r, a);
+    int64_t size = grad_dim(r, a, axis);
+    bool last = axis == rank - 1;
+    // The last axis: a times the transposed matrix. Another one: the matrix times a, with the axis
+    // moved next to last by seeing all that comes behind it as one dimension.
+    if (last) {
+        double *turned = ARENA_ARRAY(r->a, double, (size_t)(n * size));
+        for (int64_t i = 0; turned && i < n; i++)
+            for (int64_t k = 0; k < size; k++)
+                turned[k * n + i] = matrix[i * size + k];
+        struct tensor *t = turned ? tensor_from_reals(r->g->model->arena, grad_elem(r, a), turned,
+                                                      (int64_t[]){size, n}, 2)
+                                  : NULL;
+        return BUILD(r->b, "MatMul", a, build_tensor(r->b, t));
+    }
+    int64_t outer = 1, inner = 1, dims[LIMIT_RANK];
+    for (int32_t i = 0; i < rank; i++) {
+        dims[i] = i == axis ? n : grad_dim(r, a, i);
+        outer *= i < axis ? dims[i] : 1;
+        inner *= i > axis ? dims[i] : 1;
+    }
+    struct tensor *t =
+        tensor_from_reals(r->g->model->arena, grad_elem(r, a), matrix, (int64_t[]){n, size}, 2);
+    value_id flat = grad_reshape(r, a, (int64_t[]){outer, size, inner}, 3);
+    return grad_reshape(r, BUILD(r->b, "MatMul", build_tensor(r->b, t), flat), dims, rank);
+}
