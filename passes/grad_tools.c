@@ -123,12 +123,12 @@ value_id grad_cast(struct grad *r, value_id a, enum elem e) {
     return grad_elem(r, a) == e ? a : build_op(r->b, "Cast", VALUES(a), ATTRS(attr_int("to", e)));
 }
 
-static value_id shape_of(struct grad *r, value_id like) {
-    int64_t dims[LIMIT_RANK];
-    const struct type *t = grad_type(r, like);
+// The dimensions of a value as plain numbers; the rank is returned.
+static int32_t dims_of(const struct grad *r, value_id v, int64_t *dims) {
+    const struct type *t = grad_type(r, v);
     for (int32_t i = 0; i < t->rank; i++)
         dims[i] = t->dims[i].size;
-    return build_ints(r->b, dims, t->rank);
+    return t->rank;
 }
 
 static bool has_dims(const struct grad *r, value_id a, const int64_t *dims, int32_t rank) {
@@ -152,16 +152,14 @@ value_id grad_reshape(struct grad *r, value_id a, const int64_t *dims, int32_t r
 
 value_id grad_reshape_like(struct grad *r, value_id a, value_id like) {
     int64_t dims[LIMIT_RANK];
-    const struct type *t = grad_type(r, like);
-    for (int32_t i = 0; i < t->rank; i++)
-        dims[i] = t->dims[i].size;
-    return grad_reshape(r, a, dims, t->rank);
+    int32_t rank = dims_of(r, like, dims);
+    return grad_reshape(r, a, dims, rank);
 }
 
 value_id grad_expand_like(struct grad *r, value_id a, value_id like) {
-    return type_equal(grad_type(r, a), grad_type(r, like))
-               ? a
-               : BUILD(r->b, "Expand", a, shape_of(r, like));
+    int64_t dims[LIMIT_RANK];
+    int32_t rank = dims_of(r, like, dims);
+    return has_dims(r, a, dims, rank) ? a : BUILD(r->b, "Expand", a, build_ints(r->b, dims, rank));
 }
 
 value_id grad_transpose(struct grad *r, value_id a, const int64_t *perm) {
@@ -212,16 +210,21 @@ value_id grad_unbroadcast(struct grad *r, value_id a, value_id like) {
     return grad_reshape_like(r, sum, like);
 }
 
-value_id grad_zeros(struct grad *r, value_id like) {
+value_id grad_zeros_of(struct grad *r, enum elem e, const int64_t *dims, int32_t rank) {
     double zero = 0;
-    struct tensor *t =
-        tensor_from_reals(r->g->model->arena, grad_elem(r, like), &zero, (int64_t[]){1}, 1);
+    struct tensor *t = tensor_from_reals(r->g->model->arena, e, &zero, (int64_t[]){1}, 1);
     if (!t) {
         r->b->failed = r->b->failed ? r->b->failed : diag_no_room(r->b->d);
         return VALUE_NONE;
     }
     struct attr value = {.name = "value", .kind = ATTR_TENSOR, .n = 1, .t = t};
-    return build_op(r->b, "ConstantOfShape", VALUES(shape_of(r, like)), ATTRS(value));
+    return build_op(r->b, "ConstantOfShape", VALUES(build_ints(r->b, dims, rank)), ATTRS(value));
+}
+
+value_id grad_zeros(struct grad *r, value_id like) {
+    int64_t dims[LIMIT_RANK];
+    int32_t rank = dims_of(r, like, dims);
+    return grad_zeros_of(r, grad_elem(r, like), dims, rank);
 }
 
 value_id grad_slice(struct grad *r, value_id a, int32_t axis, int64_t start, int64_t end) {
