@@ -81,7 +81,10 @@ value_id grad_reduce(struct grad *r, const char *type, value_id a, const int64_t
                      bool keep);
 // Sums over the axes along which `like` was broadcast to the shape of a, and drops them.
 value_id grad_unbroadcast(struct grad *r, value_id a, value_id like);
-value_id grad_zeros(struct grad *r, value_id like); // a constant of its shape, made when it runs
+// Zeros that are made when they are needed, so that they take no room before: in a shape, or in
+// that of a value.
+value_id grad_zeros_of(struct grad *r, enum elem e, const int64_t *dims, int32_t rank);
+value_id grad_zeros(struct grad *r, value_id like);
 value_id grad_slice(struct grad *r, value_id a, int32_t axis, int64_t start, int64_t end);
 value_id grad_pad(struct grad *r, value_id a, const int64_t *begin,
                   const int64_t *end); // with zeros, all axes
