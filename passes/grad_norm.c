@@ -222,7 +222,7 @@ void back_lrn(struct grad *r) {
         for (int64_t k = i - (size - 1) / 2; k <= i + size / 2; k++)
             if (k >= 0 && k < c)
                 band[i * c + k] = turned[k * c + i] = 1;
-    int64_t area = n * c ? grad_elements(r, x) / (n * c) : 0, flat[] = {n, c, area};
+    int64_t area = n * c > 0 ? grad_elements(r, x) / (n * c) : 0, flat[] = {n, c, area};
     struct tensor *m =
         tensor_from_reals(r->g->model->arena, grad_elem(r, x), band, (int64_t[]){c, c}, 2);
     struct tensor *mt =
