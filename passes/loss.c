@@ -187,7 +187,9 @@ static status run(struct model *m, struct pass_context *c) {
     l.b.infer = shape_infer;
     l.b.scope = "loss";
     value_id loss = VALUE_NONE;
-    status st = choose(&l, options_text(c->options, "loss"), &loss);
+    status st = shape_demand(m, c);
+    if (!st)
+        st = choose(&l, options_text(c->options, "loss"), &loss);
     if (!st) {
         loss = as_scalar(&l, loss);
         st = l.b.failed;

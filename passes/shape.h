@@ -82,3 +82,7 @@ __attribute__((format(printf, 2, 3))) status shape_fail(const struct shape *s, c
 
 // Shape arithmetic (content.c): the contents of the outputs, where those of the inputs say them.
 status content_infer(struct shape *s);
+
+// Refuses a model that has a dimension which is not a number, and says how to bind it (demand.c).
+struct pass_context;
+status shape_demand(struct model *m, struct pass_context *c);

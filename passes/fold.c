@@ -1,0 +1,271 @@
+// Folding: what is known before anything runs needs no node. Stages: Constant nodes become
+// initializers; Identity of an initializer becomes the initializer (exporters tie equal parameters
+// that way, and they are one parameter); nodes whose outputs shape arithmetic knows become
+// initializers; a Dropout that drops nothing, and Identity in general, go; If with a known
+// condition is replaced by its branch. What only the folded nodes read is left to dce.
+#include <string.h>
+
+#include "ir/base/limits.h"
+#include "ir/pass.h"
+#include "passes/shape.h"
+
+struct fold {
+    struct model *m;
+    struct graph *g;
+    struct pass_context *c;
+    value_id *now;   // per value: what stands for it
+    size_t n_values; // that `now` covers
+    int64_t n_folded;
+};
+
+static value_id current(const struct fold *f, value_id v) {
+    while (v.i < f->n_values && !value_same(f->now[v.i], v))
+        v = f->now[v.i];
+    return v;
+}
+
+static status make_init(struct fold *f, value_id v, struct tensor *t, bool constant) {
+    struct value *x = graph_value(f->g, v);
+    if (!t || !graph_add_init(f->g, v, t))
+        return diag_no_room(f->c->diags);
+    x->is_constant = constant;
+    t->name = x->name;
+    x->def = NODE_NONE;
+    return ST_OK;
+}
+
+// The tensor that a Constant node holds, in whichever of its attributes.
+static struct tensor *constant_tensor(struct fold *f, const struct node *n) {
+    struct arena *a = f->m->arena;
+    for (uint32_t i = 0; i < n->n_attrs; i++) {
+        const struct attr *at = &n->attrs[i];
+        int64_t count = (int64_t)at->n;
+        if (at->kind == ATTR_TENSOR)
+            return arena_copy(a, at->t, sizeof *at->t);
+        if (at->kind == ATTR_INT)
+            return tensor_from_ints(a, ELEM_I64, &at->i, NULL, 0);
+        if (at->kind == ATTR_INTS)
+            return tensor_from_ints(a, ELEM_I64, at->ints, &count, 1);
+        if (at->kind == ATTR_FLOAT)
+            return tensor_from_reals(a, ELEM_F32, &(double){(double)at->f}, NULL, 0);
+        if (at->kind == ATTR_FLOATS) {
+            double *x = ARENA_ARRAY(a, double, at->n);
+            for (size_t k = 0; x && k < at->n; k++)
+                x[k] = (double)at->floats[k];
+            return x ? tensor_from_reals(a, ELEM_F32, x, &count, 1) : NULL;
+        }
+    }
+    return NULL;
+}
+
+static bool plain_constant(const struct node *n) {
+    enum attr_kind k = n->n_attrs == 1 && !n->attrs[0].ref ? n->attrs[0].kind : ATTR_NONE;
+    return n->op == OP_Constant && (k == ATTR_TENSOR || k == ATTR_INT || k == ATTR_INTS ||
+                                    k == ATTR_FLOAT || k == ATTR_FLOATS);
+}
+
+static status fold_constant(struct fold *f, node_id id) {
+    struct node *n = graph_node(f->g, id);
+    struct tensor *t = constant_tensor(f, n);
+    int64_t count;
+    // A single number is part of a formula; several are weights, which some exporters keep in
+    // Constant nodes.
+    bool constant = !t || !tensor_elements(t, &count) || count <= 1;
+    graph_remove_node(f->g, id);
+    f->n_folded++;
+    return make_init(f, n->out[0], t, constant);
+}
+
+// All elements of all outputs known, as numbers, and small.
+static bool known_outputs(const struct fold *f, const struct node *n) {
+    for (uint32_t k = 0; k < n->n_out; k++) {
+        const struct value *v = graph_value(f->g, n->out[k]);
+        int64_t count;
+        if (!n->out[k].i)
+            continue;
+        if (!v->content || !type_elements(v->type, &count) || elem_bits(v->type->elem) < 8)
+            return false;
+        for (int64_t i = 0; i < count; i++)
+            if (!v->content[i].known)
+                return false;
+    }
+    return n->n_out > 0;
+}
+
+static status fold_known(struct fold *f, node_id id) {
+    const struct node *n = graph_node(f->g, id);
+    status st = ST_OK;
+    graph_remove_node(f->g, id);
+    f->n_folded++;
+    for (uint32_t k = 0; k < n->n_out && !st; k++) {
+        const struct value *v = graph_value(f->g, n->out[k]);
+        int64_t count, dims[LIMIT_RANK];
+        if (!n->out[k].i || !type_elements(v->type, &count))
+            continue;
+        int64_t *x = ARENA_ARRAY(f->m->arena, int64_t, count);
+        for (int64_t i = 0; x && i < count; i++)
+            x[i] = v->content[i].x;
+        for (int32_t i = 0; i < v->type->rank; i++)
+            dims[i] = v->type->dims[i].size;
+        st = make_init(
+            f, n->out[k],
+            x ? tensor_from_ints(f->m->arena, v->type->elem, x, dims, v->type->rank) : NULL, true);
+    }
+    return st;
+}
+
+// Dropout passes its input on when it is not in training mode, or drops with probability 0.
+static bool drops_nothing(const struct fold *f, const struct node *n) {
+    if (n->op != OP_Dropout)
+        return false;
+    int64_t count;
+    const struct value *mode = n->n_in > 2 && n->in[2].i ? graph_value(f->g, n->in[2]) : NULL;
+    const struct value *ratio = n->n_in > 1 && n->in[1].i ? graph_value(f->g, n->in[1]) : NULL;
+    int64_t *training;
+    double *p;
+    if (n->n_out > 1 && n->out[1].i)
+        return false; // somebody may read the mask
+    if (!mode)
+        return true;
+    if (mode->init && !mode->is_input && tensor_elements(mode->init, &count) && count == 1 &&
+        !tensor_ints(mode->init, f->c->arena, f->c->diags, &training) && !training[0])
+        return true;
+    return ratio && ratio->init && !ratio->is_input && tensor_elements(ratio->init, &count) &&
+           count == 1 && !tensor_reals(ratio->init, f->c->arena, f->c->diags, &p) && p[0] == 0;
+}
+
+// The output is another name for the input: readers take the input. An output of the graph keeps
+// its node, because its name must stay.
+static bool passes_on(const struct fold *f, const struct node *n) {
+    return (n->op == OP_Identity || drops_nothing(f, n)) &&
+           !graph_value(f->g, n->out[0])->is_output && graph_value(f->g, n->in[0])->type &&
+           graph_value(f->g, n->in[0])->type->kind == TYPE_TENSOR;
+}
+
+static const struct attr *taken_branch(const struct fold *f, const struct node *n) {
+    const struct value *v = n->op == OP_If && n->n_in == 1 ? graph_value(f->g, n->in[0]) : NULL;
+    int64_t count, *x, taken;
+    if (!v)
+        return NULL;
+    if (v->content && v->content[0].known)
+        taken = v->content[0].x;
+    else if (v->init && !v->is_input && tensor_elements(v->init, &count) && count == 1 &&
+             v->init->data.source && !tensor_ints(v->init, f->c->arena, f->c->diags, &x))
+        taken = x[0];
+    else
+        return NULL;
+    const struct attr *a = node_attr(n, taken ? "then_branch" : "else_branch");
+    return a && a->kind == ATTR_GRAPH && a->g->outputs.n == n->n_out ? a : NULL;
+}
+
+// Copies the branch's nodes and constants into the graph. Names that are taken get new ones.
+static status inline_branch(struct fold *f, node_id id, const struct graph *branch) {
+    struct graph *g = f->g;
+    struct node n = *graph_node(g, id);
+    value_id *to = ARENA_ARRAY(f->c->arena, value_id, branch->values.n);
+    if (!to)
+        return diag_no_room(f->c->diags);
+    for (size_t v = 1; v < branch->values.n; v++) {
+        const struct value *x = &branch->values.at[v];
+        if (x->outer.i) {
+            to[v] = current(f, x->outer);
+            continue;
+        }
+        const char *name = graph_fresh_name(g, x->name);
+        to[v] = name ? graph_add_value(g, name, x->type) : VALUE_NONE;
+        if (!to[v].i || (x->init && !graph_add_init(g, to[v], x->init)))
+            return diag_no_room(f->c->diags);
+        if (x->init)
+            x->init->name = name;
+    }
+    graph_remove_node(g, id);
+    for (size_t i = 0; i < branch->order.n; i++) {
+        struct node copy = *graph_node(branch, branch->order.at[i]);
+        value_id *in = ARENA_ARRAY(f->m->arena, value_id, copy.n_in),
+                 *out = ARENA_ARRAY(f->m->arena, value_id, copy.n_out);
+        if (!in || !out)
+            return diag_no_room(f->c->diags);
+        for (uint32_t k = 0; k < copy.n_in; k++)
+            in[k] = to[copy.in[k].i];
+        for (uint32_t k = 0; k < copy.n_out; k++)
+            out[k] = to[copy.out[k].i];
+        node_id made = graph_add_node(g, copy.domain, copy.type, in, copy.n_in, out, copy.n_out);
+        if (!made.i)
+            return diag_no_room(f->c->diags);
+        copy.in = graph_node(g, made)->in;
+        copy.out = graph_node(g, made)->out;
+        *graph_node(g, made) = copy;
+    }
+    for (uint32_t k = 0; k < n.n_out; k++) {
+        node_id made = n.out[k].i ? graph_add_node(g, "", "Identity", &to[branch->outputs.at[k].i],
+                                                   1, &n.out[k], 1)
+                                  : NODE_NONE;
+        if (n.out[k].i && !made.i)
+            return diag_no_room(f->c->diags);
+    }
+    f->n_folded++;
+    return ST_OK;
+}
+
+static bool has_subgraph_inside(const struct graph *branch) {
+    for (size_t i = 0; i < branch->order.n; i++)
+        if (op_info(graph_node(branch, branch->order.at[i])->op)->flags & OPF_CONTROL)
+            return true;
+    return false;
+}
+
+// One walk in order. *again: branches were inlined, whose nodes want folding and types too.
+static status walk(struct fold *f, bool *again) {
+    struct graph *g = f->g;
+    size_t n_order = g->order.n;
+    status st = ST_OK;
+    for (size_t i = 0; i < n_order && !st; i++) {
+        node_id id = g->order.at[i];
+        struct node *n = graph_node(g, id);
+        for (uint32_t k = 0; k < n->n_in; k++)
+            n->in[k] = current(f, n->in[k]);
+        const struct attr *branch = taken_branch(f, n);
+        if (plain_constant(n)) {
+            st = fold_constant(f, id);
+        } else if (branch && !has_subgraph_inside(branch->g)) {
+            *again = true;
+            st = inline_branch(f, id, branch->g);
+        } else if (known_outputs(f, n)) {
+            st = fold_known(f, id);
+        } else if (passes_on(f, n)) {
+            f->now[n->out[0].i] = n->in[0];
+            graph_remove_node(g, id);
+            f->n_folded++;
+        }
+    }
+    graph_sweep(g);
+    return st;
+}
+
+static status run(struct model *m, struct pass_context *c) {
+    struct fold f = {.m = m, .g = m->graph, .c = c};
+    bool again = true;
+    status st = ST_OK;
+    while (again && !st) {
+        again = false;
+        f.n_values = m->graph->values.n;
+        if (!(f.now = ARENA_ARRAY(c->arena, value_id, f.n_values)))
+            return diag_no_room(c->diags);
+        for (uint32_t v = 0; v < f.n_values; v++)
+            f.now[v] = (value_id){v};
+        st = walk(&f, &again);
+        if (!st && again && !(st = graph_sort(m->graph, c->diags)))
+            for (size_t i = 0; i < m->graph->order.n && !st; i++)
+                st = shape_infer(m->graph, m->graph->order.at[i], c->diags);
+    }
+    pass_progress(c, "fold: %lld nodes folded", (long long)f.n_folded);
+    return st;
+}
+
+const struct pass pass_fold = {
+    .name = "fold",
+    .summary =
+        "compute what is known before anything runs: constants, shape arithmetic, decided branches",
+    .needs = FACT_TOPO | FACT_SHAPES,
+    .run = run,
+};
