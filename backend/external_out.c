@@ -16,7 +16,7 @@ enum {
     ALIGN_BYTES = 4096, // so that runtimes can map each tensor
     SMALL_BYTES = 1024, // what is not worth a place of its own
     DIGEST_CHARS = 16,
-    CHUNK_BYTES = 1 << 22, // read for the digest, then copied while it is still in the cache
+    PIECE_BYTES = 1 << 22, // read for the digest, then copied while it is still in the cache
 };
 
 // The way from one folder to another beneath it: "" or "a/b/". NULL: it is not beneath.
@@ -142,28 +142,43 @@ status external_out_move(struct external_out *x, struct message *msg, bool inits
     return st;
 }
 
+// Digest of the bytes of one piece; holes need not be read for it.
+static status add_piece(struct external_out *x, struct digest *g, struct span s, uint8_t *buffer) {
+    size_t n = (size_t)s.n_bytes;
+    if (s.source->memory) {
+        digest_add(g, s.source->memory + s.offset, n);
+        return ST_OK;
+    }
+    status st = ST_OK;
+    if (source_hole(s.source, s.offset, s.n_bytes) == s.n_bytes)
+        memset(buffer, 0, n);
+    else
+        st = source_read(s.source, x->d, s.offset, buffer, n);
+    digest_add(g, buffer, n);
+    return st;
+}
+
 // Digest and copy of one span, piece by piece.
 static status copy(struct external_out *x, struct output *o, struct digest *g, struct span s,
                    uint8_t *buffer) {
     status st = ST_OK;
     digest_add(g, &s.n_bytes, sizeof s.n_bytes);
     while (s.n_bytes > 0 && !st) {
-        size_t n = s.n_bytes < CHUNK_BYTES ? (size_t)s.n_bytes : CHUNK_BYTES;
-        if (s.source->memory)
-            digest_add(g, s.source->memory + s.offset, n);
-        else if (!(st = source_read(s.source, x->d, s.offset, buffer, n)))
-            digest_add(g, buffer, n);
+        struct span piece = s;
+        if (piece.n_bytes > PIECE_BYTES)
+            piece.n_bytes = PIECE_BYTES;
+        st = add_piece(x, g, piece, buffer);
         if (!st)
-            st = output_copy(o, x->d, (struct span){s.source, s.offset, (int64_t)n});
-        s.offset += (int64_t)n;
-        s.n_bytes -= (int64_t)n;
+            st = output_copy(o, x->d, piece);
+        s.offset += piece.n_bytes;
+        s.n_bytes -= piece.n_bytes;
     }
     return st;
 }
 
 status external_out_write(struct external_out *x, struct output *o) {
     status st = ST_OK;
-    uint8_t *buffer = arena_alloc(x->arena, CHUNK_BYTES);
+    uint8_t *buffer = arena_alloc(x->arena, PIECE_BYTES);
     struct digest *g = digest_new(x->arena);
     if (!buffer || !g)
         return diag_no_room(x->d);

@@ -35,6 +35,8 @@ void source_close(struct source *s);
 // All n_bytes at offset, or an error: reading past the end is malformed input.
 status source_read(const struct source *s, struct diags *d, int64_t offset, void *to,
                    size_t n_bytes);
+// How many of the n_bytes at offset are a hole, which is zeros that nobody needs to read; 0: none.
+int64_t source_hole(const struct source *s, int64_t offset, int64_t n_bytes);
 status span_read(struct span s, struct diags *d, void *to); // s.n_bytes bytes
 
 // The whole file as NUL-terminated text (the NUL is not counted), refused above the limit.

@@ -163,15 +163,6 @@ status output_skip(struct output *o, struct diags *d, int64_t n_bytes) {
     return lseek(o->fd, n_bytes, SEEK_CUR) < 0 ? refuse(o, d, "cannot write") : ST_OK;
 }
 
-// Where the hole at `at` ends, or `at` itself when there are data. A file system that knows no
-// holes says that everything is data.
-static int64_t hole_end(int fd, int64_t at, int64_t end) {
-    off_t data = lseek(fd, at, SEEK_DATA);
-    if (data < 0)
-        return errno == ENXIO ? end : at; // ENXIO: a hole up to the end of the file
-    return data < end ? data : end;
-}
-
 static int64_t run_end(int fd, int64_t at, int64_t end) {
     off_t hole = lseek(fd, at, SEEK_HOLE);
     return hole > at && hole < end ? hole : end;
@@ -214,11 +205,8 @@ status output_copy(struct output *o, struct diags *d, struct span from) {
     for (int64_t at = from.offset, end = at + from.n_bytes, to; at < end && !st; at = to) {
         if (end - at < HOLE_BYTES) {
             st = copy_run(o, d, s, at, to = end);
-        } else if ((to = hole_end(s->fd, at, end)) > at) {
-            // The file may have become shorter since it was opened; that is no hole.
-            uint8_t last;
-            if (!(st = source_read(s, d, to - 1, &last, 1)))
-                st = output_skip(o, d, to - at);
+        } else if ((to = at + source_hole(s, at, end - at)) > at) {
+            st = output_skip(o, d, to - at);
         } else {
             st = copy_run(o, d, s, at, to = run_end(s->fd, at, end));
         }

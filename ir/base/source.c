@@ -103,6 +103,18 @@ status source_read(const struct source *s, struct diags *d, int64_t offset, void
     return ST_OK;
 }
 
+// A file system that knows no holes says that everything is data. The file may have become shorter
+// since it was opened: what is missing at its end is no hole, and reading it will tell.
+int64_t source_hole(const struct source *s, int64_t offset, int64_t n_bytes) {
+    struct stat st;
+    if (s->memory)
+        return 0;
+    off_t data = lseek(s->fd, offset, SEEK_DATA);
+    if (data >= 0)
+        return data - offset < n_bytes ? data - offset : n_bytes;
+    return errno == ENXIO && fstat(s->fd, &st) == 0 && st.st_size >= offset + n_bytes ? n_bytes : 0;
+}
+
 status span_read(struct span s, struct diags *d, void *to) {
     return s.source ? source_read(s.source, d, s.offset, to, (size_t)s.n_bytes) : ST_OK;
 }
