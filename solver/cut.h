@@ -135,6 +135,8 @@ bool cut_profile(const struct cut_view *v, struct sequence s, struct arena *a, i
                  int32_t **stage);
 
 // Integer lower bounds from a bound on a model's objective: on the cost of a schedule, and, with
-// CUT_LEAST, on the budget (fixed_bytes included).
-int64_t cut_cost_bound(const struct cut_view *v, double objective);
-int64_t cut_budget_bound(const struct cut_view *v, double objective);
+// CUT_LEAST, on the budget (fixed_bytes included). `slack` is taken off first.
+#define CUT_NO_SLACK  0.0  // for cbc_safe_bound, which is on the safe side by itself
+#define CUT_MIP_SLACK 1e-7 // relative; for what the solver says of an integer program
+int64_t cut_cost_bound(const struct cut_view *v, double objective, double slack);
+int64_t cut_budget_bound(const struct cut_view *v, double objective, double slack);

@@ -96,7 +96,55 @@ bool cut_realize(const struct cut_view *v, const struct cut_model *m, const doub
     return ok;
 }
 
-// Where the point is read off the sequence: which instances live across a cut.
+// Sets the columns of node i at cut k.
+static void set(const int32_t *cols, int32_t n, int32_t k, int32_t i, double *point) {
+    int32_t col = cols[(size_t)k * (size_t)n + (size_t)i];
+    if (col >= 0)
+        point[col] = 1;
+}
+
+// The second run in a stage has a column of its own, if any row speaks about it.
+static void set_run(const struct cut_view *v, const struct cut_model *m, int32_t k, int32_t stage,
+                    int32_t i, double *point) {
+    int32_t col = m->run_col[(size_t)k * (size_t)v->p->n + (size_t)i];
+    int32_t again = cut_model_column(v, m, stage, CUT_AGAIN, i);
+    if (col >= 0 && point[col] > 0 && again >= 0)
+        point[again] = 1;
+    set(m->run_col, v->p->n, k, i, point);
+}
+
+static void set_later(const struct cut_view *v, const struct cut_model *m, double *point) {
+    for (int32_t i = 0; i < v->p->n; i++) {
+        bool later = false;
+        for (int32_t k = m->cuts.n - 1; k >= 0; k--) {
+            int32_t run = m->run_col[(size_t)k * (size_t)v->p->n + (size_t)i];
+            later = later || (run >= 0 && point[run] > 0);
+            if (later)
+                set(m->later_col, v->p->n, k, i, point);
+        }
+    }
+}
+
+static bool set_room(const struct cut_view *v, const struct cut_model *m, struct sequence s,
+                     struct arena *scratch, double *point) {
+    int64_t *held, room = 0;
+    int32_t *stage;
+    if (!cut_profile(v, s, scratch, &held, &stage))
+        return false;
+    for (int32_t at = 0; at < s.n; at++)
+        room = held[at] > room ? held[at] : room;
+    point[m->room_col] = (double)room * v->byte_scale;
+    return true;
+}
+
+// A use of an instance: the tensor is kept at every cut between. `cut_at` has the positions of the
+// k cuts so far.
+static void set_kept(const struct cut_view *v, const struct cut_model *m, const int32_t *cut_at,
+                     int32_t k, int32_t made_at, int32_t i, double *point) {
+    for (int32_t l = k - 1; l >= 0 && cut_at[l] >= made_at; l--)
+        set(m->keep_col, v->p->n, l, i, point);
+}
+
 bool cut_model_start(const struct cut_view *v, const struct cut_model *m, struct sequence s,
                      struct arena *a, double **x) {
     const struct problem *p = v->p;
@@ -105,50 +153,25 @@ bool cut_model_start(const struct cut_view *v, const struct cut_model *m, struct
     int32_t *cut_at = ARENA_ARRAY(&scratch, int32_t, m->cuts.n + 1);
     double *point = ARENA_ARRAY(a, double, cbc_n_cols(&m->program) + 1);
     bool ok = instance && cut_at && point;
-    int32_t k = 0, n_first = 0;
+    int32_t k = 0, n_first = 0; // cuts passed, and nodes that ran
     for (int32_t at = 0; ok && at < s.n; at++) {
         int32_t i = s.at[at];
-        // A use of an instance: the tensor is kept at every cut between.
-        for (int32_t e = p->in_start[i]; e < p->in_start[i + 1]; e++)
-            for (int32_t l = k - 1; l >= 0 && cut_at[l] >= instance[p->in_of[e]] - 1; l--) {
-                int32_t col = m->keep_col[(size_t)l * (size_t)p->n + (size_t)p->in_of[e]];
-                if (col >= 0)
-                    point[col] = 1;
-            }
-        if (instance[i] && k > 0) {
-            int32_t col = m->run_col[(size_t)(k - 1) * (size_t)p->n + (size_t)i];
-            if (col >= 0)
-                point[col] = 1;
-        }
         bool first = !instance[i];
+        for (int32_t e = p->in_start[i]; e < p->in_start[i + 1]; e++)
+            set_kept(v, m, cut_at, k, instance[p->in_of[e]] - 1, p->in_of[e], point);
+        if (!first && k > 0)
+            set_run(v, m, k - 1, n_first, i, point);
         instance[i] = at + 1;
         if (first && k < m->cuts.n && m->cuts.at[k] == n_first)
             cut_at[k++] = at;
         n_first += first;
     }
     for (int32_t e = 0; ok && e < v->n_keep; e++)
-        for (int32_t l = k - 1; l >= 0 && cut_at[l] >= instance[v->keep[e]] - 1; l--) {
-            int32_t col = m->keep_col[(size_t)l * (size_t)p->n + (size_t)v->keep[e]];
-            if (col >= 0)
-                point[col] = 1;
-        }
-    for (int32_t i = 0; ok && i < p->n; i++)
-        for (int32_t l = 0; l < m->cuts.n; l++) {
-            size_t cell = (size_t)l * (size_t)p->n + (size_t)i;
-            for (int32_t h = l; m->later_col[cell] >= 0 && h < m->cuts.n; h++) {
-                int32_t run = m->run_col[(size_t)h * (size_t)p->n + (size_t)i];
-                if (run >= 0 && point[run] > 0)
-                    point[m->later_col[cell]] = 1;
-            }
-        }
-    if (ok && m->room_col >= 0) {
-        int64_t *held, room = 0;
-        int32_t *stage;
-        ok = cut_profile(v, s, &scratch, &held, &stage);
-        for (int32_t at = 0; ok && at < s.n; at++)
-            room = held[at] > room ? held[at] : room;
-        point[m->room_col] = (double)room * v->byte_scale;
-    }
+        set_kept(v, m, cut_at, k, instance[v->keep[e]] - 1, v->keep[e], point);
+    if (ok)
+        set_later(v, m, point);
+    if (ok && m->room_col >= 0)
+        ok = set_room(v, m, s, &scratch, point);
     arena_free(&scratch);
     *x = point;
     return ok;

@@ -38,19 +38,19 @@ int64_t cut_need(const struct cut_view *v, int32_t t) {
     return need;
 }
 
-// Costs and bytes are integers: what lies above an integer by more than the slack is at least the
-// next one. The slack is a hundred times the solver's tolerances on the scale of the objective.
-static int64_t round_up(double value, double scale) {
-    double slack = 1e-6 * fmax(1, value) + 1e-5;
-    return value > slack ? (int64_t)ceil((value - slack) / scale) : 0;
+// Costs and bytes are integers, and their scales powers of two: what lies above an integer by more
+// than the slack is at least the next one.
+static int64_t round_up(double value, double scale, double slack) {
+    value -= slack * fmax(1000, fabs(value));
+    return value > 0 ? (int64_t)ceil(value / scale) : 0;
 }
 
-int64_t cut_cost_bound(const struct cut_view *v, double objective) {
-    return problem_base_cost(v->p) + round_up(objective, v->cost_scale);
+int64_t cut_cost_bound(const struct cut_view *v, double objective, double slack) {
+    return problem_base_cost(v->p) + round_up(objective, v->cost_scale, slack);
 }
 
-int64_t cut_budget_bound(const struct cut_view *v, double objective) {
-    return v->p->fixed_bytes + round_up(objective, v->byte_scale);
+int64_t cut_budget_bound(const struct cut_view *v, double objective, double slack) {
+    return v->p->fixed_bytes + round_up(objective, v->byte_scale, slack);
 }
 
 bool cut_profile(const struct cut_view *v, struct sequence s, struct arena *a, int64_t **held,

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "solver/cut_stage.h"
+
 struct ilp {
     const struct ilp_task *task;
     struct cut_view view;
@@ -11,6 +13,7 @@ struct ilp {
     struct ilp_result *out;
     bool *is_cut; // per node, and one for the end
     struct cut_rows rows;
+    int32_t n_new_cuts;
     int64_t start_ns;
     bool over;
 };
@@ -37,10 +40,10 @@ static bool close_enough(const struct ilp *s) {
     return r->cost != INT64_MAX && (double)(r->cost - r->bound) <= s->task->gap * (double)r->cost;
 }
 
-static void take_bound(struct ilp *s, double objective) {
+static void take_bound(struct ilp *s, double objective, double slack) {
     bool least = s->task->kind == ILP_LEAST;
-    int64_t bound =
-        least ? cut_budget_bound(&s->view, objective) : cut_cost_bound(&s->view, objective);
+    int64_t bound = least ? cut_budget_bound(&s->view, objective, slack)
+                          : cut_cost_bound(&s->view, objective, slack);
     int64_t *best = least ? &s->out->least_bytes : &s->out->bound;
     if (bound <= *best)
         return;
@@ -108,42 +111,96 @@ static int32_t add_cuts(struct ilp *s, struct sequence q, int64_t *held, const i
     return n_added;
 }
 
-// Rows for recomputations that go over the room in closed stages.
-static bool add_rows(struct ilp *s, const struct cut_model *m, const double *x, struct sequence q,
-                     const int64_t *held, const int32_t *stage, int64_t room, int32_t *n_added) {
-    for (int32_t at = 0; at < q.n; at++) {
-        if (held[at] <= room || q.at[at] == stage[at])
-            continue;
-        struct cut_row row;
-        bool found;
-        if (!cut_peak_row(&s->view, m, x, stage[at], q.at[at], s->a, &row, &found))
-            return false;
-        if (found && !VEC_PUSH(s->a, &s->rows, row))
-            return false;
-        *n_added += found;
-    }
+// The stage is closed: both its ends are cuts, so that rows can speak about it.
+static bool is_closed(const struct ilp *s, int32_t t) {
+    return t > 0 && s->is_cut[t] && s->is_cut[t - 1];
+}
+
+static int64_t room_of(const struct ilp *s, const struct cut_model *m, const double *x) {
+    if (m->room_col < 0)
+        return s->view.room;
+    return (int64_t)(x[m->room_col] / s->view.byte_scale * (1 + 1e-9)) + 1;
+}
+
+// Puts the runs of a stage in another order.
+static bool replace_stage(struct sequence *q, const int32_t *stage, int32_t t,
+                          struct sequence order, struct arena *a) {
+    int32_t first = 0, n = 0;
+    while (first < q->n && stage[first] < t)
+        first++;
+    while (first + n < q->n && stage[first + n] == t && q->at[first + n] != t)
+        n++;
+    int32_t *at = ARENA_ARRAY(a, int32_t, q->n - n + order.n);
+    if (!at)
+        return false;
+    memcpy(at, q->at, (size_t)first * sizeof *at);
+    memcpy(at + first, order.at, (size_t)order.n * sizeof *at);
+    memcpy(at + first + order.n, q->at + first + n, (size_t)(q->n - first - n) * sizeof *at);
+    *q = (struct sequence){.at = at, .n = q->n - n + order.n};
     return true;
 }
 
-// Looks where the sequence goes over the room of the point, and closes those places. When there is
-// nothing to close the program has said all it can.
+// The first closed stage after `after` in which a recomputation goes over the room; -1: none.
+static int32_t next_broken(const struct ilp *s, struct sequence q, const int64_t *held,
+                           const int32_t *stage, int64_t room, int32_t after) {
+    for (int32_t at = 0; at < q.n; at++)
+        if (held[at] > room && q.at[at] != stage[at] && stage[at] > after &&
+            is_closed(s, stage[at]))
+            return stage[at];
+    return -1;
+}
+
+// Rows for a closed stage that no order can run: about its peaks if they say it, else the stage as
+// a whole is forbidden.
+static bool add_stage_rows(struct ilp *s, const struct cut_model *m, const double *x,
+                           const struct stage *what, int64_t room) {
+    size_t before = s->rows.n;
+    for (int32_t i = 0; i < what->t && i < s->view.p->n; i++) {
+        struct cut_row row;
+        bool found;
+        if (!what->may_run[i])
+            continue;
+        if (!cut_peak_row(&s->view, m, x, what->t, i, s->a, &row, &found) ||
+            (found && !VEC_PUSH(s->a, &s->rows, row)))
+            return false;
+    }
+    if (s->rows.n > before)
+        return true;
+    struct cut_row row;
+    return stage_forbid(&s->view, what, room, s->a, &row) && VEC_PUSH(s->a, &s->rows, row);
+}
+
+// Every closed stage that goes over the room gets an order that fits, or rows.
+static bool settle_stages(struct ilp *s, const struct cut_model *m, const double *x,
+                          struct sequence *q, struct arena *scratch) {
+    int64_t room = room_of(s, m, x);
+    for (int32_t t = -1;;) {
+        int64_t *held;
+        int32_t *stage;
+        struct stage what;
+        struct sequence order;
+        enum stage_answer answer;
+        if (!cut_profile(&s->view, *q, scratch, &held, &stage))
+            return false;
+        if ((t = next_broken(s, *q, held, stage, room, t)) < 0)
+            return true;
+        if (!stage_of_point(&s->view, m, x, t, scratch, &what) ||
+            !stage_order(&s->view, &what, room, scratch, &answer, &order))
+            return false;
+        if (answer == STAGE_FITS && !replace_stage(q, stage, t, order, scratch))
+            return false;
+        if (answer == STAGE_DOES_NOT_FIT && !add_stage_rows(s, m, x, &what, room))
+            return false;
+    }
+}
+
+// Looks where the sequence goes over the room of the point, and adds cuts there.
 static bool refine(struct ilp *s, const struct cut_model *m, const double *x, struct sequence q,
                    struct arena *scratch) {
-    int64_t *held, *again;
+    int64_t *held;
     int32_t *stage;
-    int64_t room = s->view.room;
-    if (m->room_col >= 0)
-        room = (int64_t)(x[m->room_col] / s->view.byte_scale * (1 + 1e-9)) + 1;
-    if (!cut_profile(&s->view, q, scratch, &held, &stage))
-        return false;
-    again = arena_copy(scratch, held, (size_t)q.n * sizeof *held);
-    int32_t n_rows = 0;
-    if (!again || !add_rows(s, m, x, q, again, stage, room, &n_rows))
-        return false;
-    int32_t n_cuts = add_cuts(s, q, held, stage, room);
-    s->out->n_rows += n_rows;
-    s->over = s->over || n_rows + n_cuts == 0;
-    return true;
+    return cut_profile(&s->view, q, scratch, &held, &stage) &&
+           (s->n_new_cuts = add_cuts(s, q, held, stage, room_of(s, m, x)), true);
 }
 
 static bool collect_cuts(const struct ilp *s, struct arena *a, struct cuts *out) {
@@ -175,20 +232,27 @@ static bool take_answer(struct ilp *s, const struct cut_model *m, const struct c
     }
     // A search that ends within its gap has not proven more than the gap says.
     if (answer->x)
-        take_bound(s, fmin(answer->bound, answer->objective - program_gap(s)));
+        take_bound(s, fmin(answer->bound, answer->objective - program_gap(s)), CUT_MIP_SLACK);
     else
-        take_bound(s, answer->bound);
+        take_bound(s, answer->bound, CUT_MIP_SLACK);
     if (!answer->x) {
         s->over = true;
         return true;
     }
     struct sequence q;
     struct sequence_facts facts;
+    size_t n_rows = s->rows.n;
     if (!cut_realize(&s->view, m, answer->x, 0.5, scratch, &q) ||
-        !sequence_prune(s->task->p, &q, scratch) || !take_sequence(s, q, &facts))
+        !settle_stages(s, m, answer->x, &q, scratch) || !sequence_prune(s->task->p, &q, scratch) ||
+        !take_sequence(s, q, &facts))
         return false;
-    s->over = s->over || facts.wrong_at >= 0;
-    return close_enough(s) || s->over || refine(s, m, answer->x, q, scratch);
+    s->n_new_cuts = 0;
+    if (facts.wrong_at < 0 && !close_enough(s) && !refine(s, m, answer->x, q, scratch))
+        return false;
+    s->out->n_rows = (int32_t)s->rows.n;
+    // Without anything new the next program would be the same as this one.
+    s->over = s->over || s->rows.n + (size_t)s->n_new_cuts == n_rows;
+    return true;
 }
 
 static bool solve_round(struct ilp *s) {
@@ -209,7 +273,7 @@ static bool solve_round(struct ilp *s) {
     if (ok) {
         ok = cbc_lp(&m.program, &limits, &scratch, &answer);
         if (ok && answer.result == CBC_OPTIMAL)
-            take_bound(s, cbc_safe_bound(&m.program, answer.price));
+            take_bound(s, cbc_safe_bound(&m.program, answer.price), CUT_NO_SLACK);
     }
     if (ok && !close_enough(s)) {
         ok = cbc_mip(&m.program, start, &limits, &scratch, &answer) &&
