@@ -205,8 +205,8 @@ static status differentiate_node(struct engine *e, node_id id) {
                            : n->out[0].i       ? graph_value(e->g, n->out[0])->name
                                                : n->type;
         e->b.scope = str_format(e->m->arena, "grad/%s", name);
-        struct grad r = {
-            &e->b, e->g, id, n, n->in, n->out, dy, dx, want, &scratch, model_opset(e->m, "")};
+        struct grad r = {&e->b, e->g, id,   n,        n->in,    n->out,
+                         dy,    dx,   want, &scratch, n->n_out, model_opset(e->m, "")};
         rules[n->op](&r);
         n = graph_node(e->g, id);
         for (uint32_t k = 0; k < n->n_in && !e->b.failed; k++)

@@ -27,6 +27,7 @@ struct grad {
     value_id *dx;         // to be set, one per input; none: nothing flows there
     const bool *want;     // which of the inputs lead to something trained; building others is waste
     struct arena *a;      // scratch, until the rule returns
+    uint32_t n_dy;        // as many as the node had outputs before its rule was called
     int64_t opset;        // of the model: at least 17
 };
 
