@@ -10,15 +10,6 @@
 
 #include "ir/pass.h"
 
-static const struct option_spec options[] = {
-    {"train", 0, OPTION_LIST, "PATTERN", NULL, 0, 0,
-     "train only parameters of these names (* and ? match)"},
-    {"freeze", 0, OPTION_LIST, "PATTERN", NULL, 0, 0, "do not train parameters of these names"},
-    {"grad-input", 0, OPTION_LIST, "NAME", NULL, 0, 0,
-     "also give the gradient of this input; may be given again"},
-    {"keep-outputs", 0, OPTION_FLAG, NULL, NULL, 0, 0, "keep the model's own outputs in the step"},
-    {0}};
-
 static grad_rule *const rules[OP_COUNT_] = {
     [OP_UNKNOWN] = back_none,
 #define OP(name, since, min_in, max_in, min_out, max_out, flags, shape, cost, grad)                \
@@ -53,64 +44,9 @@ struct engine {
     value_id *grad;  // per value: the sum of what has arrived
 };
 
-static bool carries(const struct graph *g, value_id v) {
+bool grad_carries(const struct graph *g, value_id v) {
     const struct type *t = v.i ? graph_value(g, v)->type : NULL;
     return t && t->kind == TYPE_TENSOR && elem_is_float(t->elem);
-}
-
-static bool listed(const struct option_value *patterns, const char *name, bool *hit) {
-    for (size_t i = 0; i < patterns->list.n; i++)
-        if (str_match(patterns->list.at[i], name)) {
-            hit[i] = true;
-            return true;
-        }
-    return false;
-}
-
-// A pattern that matches nothing is a misspelling.
-static status unmatched(struct engine *e, const char *option, const struct option_value *patterns,
-                        const bool *hit) {
-    status st = ST_OK;
-    for (size_t i = 0; i < patterns->list.n; i++)
-        if (!hit[i])
-            st = diag_error(e->c->diags, DIAG_USAGE, loc_none(), "--%s %s matches no parameter",
-                            option, patterns->list.at[i]);
-    return st;
-}
-
-// Parameters: float initializers. The training loop feeds new values, so they become inputs too.
-static status choose_parameters(struct engine *e) {
-    const struct option_value *train = options_get(e->c->options, "train");
-    const struct option_value *freeze = options_get(e->c->options, "freeze");
-    bool *hit_train = ARENA_ARRAY(e->c->arena, bool, train->list.n + 1);
-    bool *hit_freeze = ARENA_ARRAY(e->c->arena, bool, freeze->list.n + 1);
-    if (!hit_train || !hit_freeze)
-        return diag_no_room(e->c->diags);
-    for (size_t i = 0; i < e->g->inits.n; i++) {
-        value_id v = e->g->inits.at[i];
-        const char *name = graph_value(e->g, v)->name;
-        if (!carries(e->g, v) || graph_value(e->g, v)->is_constant)
-            continue;
-        bool wanted = train->list.n == 0 || listed(train, name, hit_train);
-        e->trained[v.i] = !listed(freeze, name, hit_freeze) && wanted;
-    }
-    status st = unmatched(e, "train", train, hit_train);
-    return st ? st : unmatched(e, "freeze", freeze, hit_freeze);
-}
-
-static status choose_inputs(struct engine *e) {
-    const struct option_value *names = options_get(e->c->options, "grad-input");
-    for (size_t i = 0; i < names->list.n; i++) {
-        value_id v = graph_find(e->g, names->list.at[i]);
-        if (!v.i || !graph_value(e->g, v)->is_input)
-            return diag_error(e->c->diags, DIAG_USAGE, loc_none(),
-                              "--grad-input %s: the model has no such input", names->list.at[i]);
-        if (!carries(e->g, v))
-            return diag_error(e->c->diags, DIAG_USAGE, loc_none(),
-                              "--grad-input %s: only floats have a gradient", names->list.at[i]);
-        e->trained[v.i] = true;
-    }
-    return ST_OK;
 }
 
 static void mark_depends(struct engine *e) {
@@ -122,7 +58,8 @@ static void mark_depends(struct engine *e) {
         for (uint32_t k = 0; k < n->n_in; k++)
             any |= e->depends[n->in[k].i];
         for (uint32_t k = 0; any && k < n->n_out; k++)
-            e->depends[n->out[k].i] = grad_kind(n->op) != GRAD_ZERO && carries(e->g, n->out[k]);
+            e->depends[n->out[k].i] =
+                grad_kind(n->op) != GRAD_ZERO && grad_carries(e->g, n->out[k]);
     }
     e->depends[0] = false;
 }
@@ -291,9 +228,7 @@ static status run(struct model *m, struct pass_context *c) {
     status st = engine_open(&e, m, c);
     value_id loss = m->graph->outputs.at[0]; // the loss pass has put it there
     if (!st)
-        st = choose_parameters(&e);
-    if (!st)
-        st = choose_inputs(&e);
+        st = params_choose(m, c, e.trained);
     if (st)
         return st;
     mark_depends(&e);
@@ -321,6 +256,6 @@ const struct pass pass_grad = {
     .summary = "add the backward pass, and make loss and gradients the outputs",
     .needs = FACT_TOPO | FACT_SHAPES | FACT_LOSS,
     .gives = FACT_GRAD,
-    .options = options,
+    .options = params_options,
     .run = run,
 };

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "ir/build.h"
+#include "ir/pass.h"
 #include "passes/shape.h"
 
 struct grad {
@@ -43,6 +44,12 @@ typedef void grad_rule(struct grad *r);
 // Is there a rule? Nodes with `none` on the way to the loss are refused, all of them at once.
 enum grad_kind { GRAD_NONE, GRAD_ZERO, GRAD_RULE };
 enum grad_kind grad_kind(enum op op);
+
+bool grad_carries(const struct graph *g, value_id v); // a float tensor: gradients flow through it
+
+// What is trained (params.c): sets trained[v] for every such value, by default and by the options.
+extern const struct option_spec params_options[];
+status params_choose(struct model *m, struct pass_context *c, bool *trained);
 
 // Looking.
 const struct type *grad_type(const struct grad *r, value_id v);

@@ -11,7 +11,7 @@
 static const struct option_spec options[] = {
     {"dim", 0, OPTION_LIST, "NAME=N", NULL, 0, 0, "bind a symbolic dimension; may be given again"},
     {"batch", 0, OPTION_INT, "N", NULL, 1, INT32_MAX,
-     "bind the open first dimension of every input"},
+     "bind the batch: the open first dimension of the inputs"},
     {"shape", 0, OPTION_LIST, "INPUT:AxBxC", NULL, 0, 0,
      "set the shape of an input; may be given again"},
     {0}};
@@ -127,16 +127,30 @@ static status bind_shape(struct binding *b, const char *text) {
     return st;
 }
 
+// The batch is the open first dimension of the inputs. Where no input has one, it is the symbol
+// that all open dimensions share: sequence models often put the batch second.
 static status bind_batch(struct binding *b, int64_t batch) {
     struct graph *g = b->m->graph;
     status st = ST_OK;
+    bool any = false, several = false;
+    const char *symbol = NULL;
     for (size_t i = 0; i < g->inputs.n && !st; i++) {
         struct value *v = graph_value(g, g->inputs.at[i]);
-        bool open = v->type && v->type->kind == TYPE_TENSOR && v->type->rank > 0 &&
-                    !dim_known(v->type->dims[0]);
-        if (open && !v->init)
+        if (v->init || !v->type || v->type->kind != TYPE_TENSOR)
+            continue;
+        if (v->type->rank > 0 && !dim_known(v->type->dims[0])) {
             st = set_dim(b, v, 0, batch);
+            any = true;
+        }
+        for (int32_t k = 0; k < v->type->rank; k++) {
+            const char *open = v->type->dims[k].symbol;
+            several |= open && symbol && strcmp(open, symbol) != 0;
+            symbol = open ? open : symbol;
+        }
     }
+    bool found;
+    if (!st && !any && symbol && !several)
+        st = bind_symbol(b, symbol, batch, &found);
     return st;
 }
 
