@@ -32,9 +32,10 @@ const char *node_text(const struct graph *g, const struct node *n, const char *n
 const char *node_path(const struct graph *g, node_id id, struct arena *a) {
     const struct node *n = graph_node(g, id);
     const char *graph = g->name && *g->name ? g->name : g->outer ? "subgraph" : "graph";
-    const char *name = n->name && *n->name       ? n->name
-                       : n->n_out && n->out[0].i ? graph_value(g, n->out[0])->name
-                                                 : "";
+    const char *name = n->name && *n->name ? n->name
+                       : n->n_out && n->out[0].i && n->out[0].i < g->values.n
+                           ? graph_value(g, n->out[0])->name
+                           : "";
     // Nodes are numbered from 0 as in the file, where ids start at 1.
     char *path =
         str_format(a, "%s/node %u (%s%s%s)", graph, id.i - 1, n->type, *name ? " " : "", name);
