@@ -176,10 +176,10 @@ static status run(struct cli *c) {
 }
 
 static const struct option_spec opt_options[] = {
-    {"passes", 'p', OPTION_LIST, "NAME,…", NULL, 0, 0, "passes to run, in this order"},
-    {"print-before", 0, OPTION_LIST, "NAME,…", NULL, 0, 0,
+    {"passes", 'p', OPTION_LIST, "NAMES", NULL, 0, 0, "passes to run, in this order"},
+    {"print-before", 0, OPTION_LIST, "NAMES", NULL, 0, 0,
      "show the model before these passes, or before all"},
-    {"print-after", 0, OPTION_LIST, "NAME,…", NULL, 0, 0,
+    {"print-after", 0, OPTION_LIST, "NAMES", NULL, 0, 0,
      "show the model after these passes, or after all"},
     {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0,
      "where the result goes: .onnx, .mfc or .dot; otherwise text to standard output"},

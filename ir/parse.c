@@ -172,17 +172,15 @@ bool parse_pairs(struct parser *p, struct pairs *out) {
     return parse_want(p, '}');
 }
 
-// opset 17, opset ai.onnx.ml 3, or opset _ 17 where the file leaves the domain out.
+// opset 17, or opset ai.onnx.ml 3.
 bool parse_opset(struct parser *p, struct opset *out) {
     struct token first = p->t;
-    *out = (struct opset){.domain = pool_intern(p->m->pool, "")};
+    *out = (struct opset){0};
     const char *name;
-    if (!out->domain)
-        return parse_no_room(p);
     if (!parse_name(p, &name))
         return false;
     if (!p->t.first && p->t.kind == LEX_WORD && !parse_at_word(p, "extra")) {
-        out->domain = parse_same(first, "_") ? NULL : name;
+        out->domain = name;
         if (!parse_int(p, &out->version))
             return false;
     } else if (first.kind != LEX_WORD || !number_parse_int(first.at, first.n, &out->version)) {

@@ -97,9 +97,7 @@ void print_metadata_lines(struct printer *p, const struct pairs *pairs) {
 
 static void opset_line(struct printer *p, const struct opset *o) {
     print_begin(p, "opset ");
-    if (!o->domain)
-        str_add(p->out, "_ "); // absent, which means the same as the empty one
-    else if (*o->domain) {
+    if (o->domain) { // left out, it means the standard one, as the empty one does
         print_word(p->out, o->domain);
         str_add_char(p->out, ' ');
     }

@@ -70,7 +70,7 @@ static void every_form_is_canonical(void **state) {
         "model_version -4\n"
         "doc \"two\\nlines\"\n"
         "opset 17\n"
-        "opset _ 3\n"
+        "opset \"\" 3\n"
         "opset ai.onnx.ml 3 extra=x\"0801\"\n"
         "metadata author=\"me\"\n"
         "metadata \"odd key\"=_\n"
