@@ -6,7 +6,7 @@
 
 #include "solver/anneal_moves.h"
 
-enum { PRICE_EVERY = 64, STOP_EVERY = 256, SPREAD_EVERY = 32 };
+enum { PRICE_EVERY = 64, STOP_EVERY = 256, SPREAD_EVERY = 32, TRADE_EVERY = 16 };
 #define PRICE_MOST 1e6 // how far the price may go from where it began
 
 bool anneal_make(struct arena *a, const struct problem *p, int64_t budget_bytes, bool free_order,
@@ -80,7 +80,10 @@ void anneal_budget(struct anneal *an, int64_t budget_bytes) {
 
 // Applies one move; true: it is right and waits for the verdict.
 static bool try_move(struct anneal *an, double most_cost) {
-    uint32_t r = (uint32_t)(rng_next(&an->rng) & 127);
+    uint64_t draw = rng_next(&an->rng);
+    uint32_t r = (uint32_t)(draw & 127);
+    if ((draw >> 7) % TRADE_EVERY == 0)
+        return move_trade(an, most_cost);
     if (an->free_order) {
         if (r < 24)
             return move_pull(an);
@@ -117,7 +120,7 @@ static void step(struct anneal *an) {
         an->n_accepted++;
         note_best(an);
     } else {
-        state_undo(st);
+        state_undo(st, 0);
     }
 }
 

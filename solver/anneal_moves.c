@@ -5,12 +5,6 @@
 
 // ---- adding
 
-static void plan_clear(struct anneal *an) {
-    an->n_plan = 0;
-    an->plan_cost = 0;
-    an->stamp++;
-}
-
 // Plans to run `node` before slot; of its inputs, those that are not held there are run again too
 // (with probability `again` of 256) or held longer.
 static bool plan_node(struct anneal *an, int32_t node, int32_t slot, uint32_t again,
@@ -35,13 +29,21 @@ static bool plan_node(struct anneal *an, int32_t node, int32_t slot, uint32_t ag
     return true;
 }
 
-static void plan_apply(struct anneal *an, int32_t slot) {
+bool anneal_plan(struct anneal *an, int32_t node, int32_t slot) {
+    static const uint32_t again_of[4] = {32, 128, 224, 256};
+    an->n_plan = 0;
+    an->plan_cost = 0;
+    an->stamp++;
+    return plan_node(an, node, slot, again_of[rng_next(&an->rng) & 3], 0);
+}
+
+void anneal_plan_apply(struct anneal *an, int32_t slot) {
     for (int32_t i = 0; i < an->n_plan; i++)
         state_insert(&an->st, an->plan[i], slot - an->n_plan + i);
 }
 
 // Whether the node, needed at slot, is held across other runs until then.
-static bool is_waiting(const struct state *st, int32_t node, int32_t slot) {
+bool anneal_waiting(const struct state *st, int32_t node, int32_t slot) {
     int32_t run = state_run_before(st, node, slot);
     int32_t use = state_use_before(st, node, slot);
     int32_t next = anneal_next_run(st, (run > use ? run : use) + 1);
@@ -49,13 +51,13 @@ static bool is_waiting(const struct state *st, int32_t node, int32_t slot) {
 }
 
 // Picks a use (run, input) where the input is held across other runs. The end uses what is kept.
-static bool pick_use(struct anneal *an, int32_t *slot, int32_t *input) {
+bool anneal_pick_use(struct anneal *an, int32_t *slot, int32_t *input) {
     struct state *st = &an->st;
     const struct problem *p = st->p;
     if (an->n_kept > 0 && (rng_next(&an->rng) & 7) == 0) {
         *input = an->kept[rng_below(&an->rng, (uint64_t)an->n_kept)];
         *slot = st->n_slots;
-        return is_waiting(st, *input, *slot);
+        return anneal_waiting(st, *input, *slot);
     }
     *slot = anneal_random_run(an);
     int32_t node = st->node_at[*slot];
@@ -65,21 +67,19 @@ static bool pick_use(struct anneal *an, int32_t *slot, int32_t *input) {
     *input = p->in_of[p->in_start[node] + (int32_t)rng_below(&an->rng, (uint64_t)n_in)];
     if (p->once[*input] || st->bytes[*input] == 0)
         return false;
-    return is_waiting(st, *input, *slot);
+    return anneal_waiting(st, *input, *slot);
 }
-
-static const uint32_t again_of[4] = {32, 128, 224, 256};
 
 bool move_add(struct anneal *an, double most_cost) {
     int32_t slot, input;
-    if (!pick_use(an, &slot, &input))
+    if (!anneal_pick_use(an, &slot, &input))
         return false;
-    plan_clear(an);
-    if (!plan_node(an, input, slot, again_of[rng_next(&an->rng) & 3], 0) ||
-        (double)an->plan_cost > most_cost)
+    if (!anneal_plan(an, input, slot) || (double)an->plan_cost > most_cost)
         return false;
     slot = state_room(&an->st, slot, an->n_plan);
-    plan_apply(an, slot);
+    if (slot < 0)
+        return false;
+    anneal_plan_apply(an, slot);
     return state_right(&an->st);
 }
 
@@ -94,7 +94,7 @@ static bool is_idle(const struct anneal *an, int32_t node, int32_t slot) {
     return !state_held(st, node, slot + 1);
 }
 
-static void remove_cascade(struct anneal *an, int32_t slot) {
+void anneal_cascade(struct anneal *an, int32_t slot) {
     struct state *st = &an->st;
     const struct problem *p = st->p;
     int32_t n = 0;
@@ -127,25 +127,26 @@ bool move_remove(struct anneal *an, double most_cost) {
     int32_t slot = anneal_random_again(an);
     if (slot < 0)
         return false;
-    remove_cascade(an, slot);
+    anneal_cascade(an, slot);
     return state_right(&an->st);
 }
 
 bool move_swap(struct anneal *an, double most_cost) {
     struct state *st = &an->st;
     int32_t slot, input, gone = anneal_random_again(an);
-    if (gone < 0 || !pick_use(an, &slot, &input) || slot == gone)
+    if (gone < 0 || !anneal_pick_use(an, &slot, &input) || slot == gone)
         return false;
-    plan_clear(an);
-    if (!plan_node(an, input, slot, again_of[rng_next(&an->rng) & 3], 0))
+    if (!anneal_plan(an, input, slot))
         return false;
     // What the cascade saves is not known before; a generous guess keeps the hopeless ones out.
     if ((double)an->plan_cost > most_cost + 4 * (double)st->p->cost[st->node_at[gone]])
         return false;
     int32_t node = st->node_at[gone], k = anneal_index(st, gone);
     slot = state_room(st, slot, an->n_plan);
+    if (slot < 0)
+        return false;
     gone = st->runs[node].at[k];
-    plan_apply(an, slot);
-    remove_cascade(an, gone);
+    anneal_plan_apply(an, slot);
+    anneal_cascade(an, gone);
     return state_right(st);
 }

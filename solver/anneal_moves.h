@@ -10,6 +10,7 @@ enum { ANNEAL_PLAN_MOST = 256, ANNEAL_REACH = 128 };
 bool move_add(struct anneal *an, double most_cost);    // run a node again before a use
 bool move_remove(struct anneal *an, double most_cost); // take a run away, with cascade
 bool move_swap(struct anneal *an, double most_cost);   // one of each
+bool move_trade(struct anneal *an, double most_cost);  // one against several, greedily
 bool move_shift(struct anneal *an);                    // one run elsewhere
 bool move_pull(struct anneal *an); // a run, and what it needs, to an earlier place
 bool move_push(struct anneal *an); // a run, and what needs it, to a later place
@@ -19,3 +20,8 @@ int32_t anneal_random_run(struct anneal *an);                  // a slot with a 
 int32_t anneal_random_again(struct anneal *an);                // ... that may be taken; -1
 int32_t anneal_index(const struct state *st, int32_t slot);    // among the runs of its node
 int32_t anneal_next_run(const struct state *st, int32_t slot); // first >= slot; -1: none
+void anneal_cascade(struct anneal *an, int32_t slot); // removes a run and what it leaves idle
+bool anneal_plan(struct anneal *an, int32_t node, int32_t slot); // fills the plan
+void anneal_plan_apply(struct anneal *an, int32_t slot);         // before slot; room is made
+bool anneal_waiting(const struct state *st, int32_t node, int32_t slot);
+bool anneal_pick_use(struct anneal *an, int32_t *slot, int32_t *input);

@@ -61,6 +61,8 @@ bool move_shift(struct anneal *an) {
         return false;
     int32_t k = anneal_index(st, slot);
     target = state_room(st, target, 1);
+    if (target < 0)
+        return false;
     state_remove(st, st->runs[node].at[k]);
     state_insert(st, node, target - 1);
     return state_right(st);
@@ -76,6 +78,8 @@ static bool move_picked(struct anneal *an, int32_t n, int32_t target) {
         an->picked[i] = anneal_index(st, an->picked[i]);
     }
     target = state_room(st, target, n);
+    if (target < 0)
+        return false;
     for (int32_t i = 0; i < n; i++)
         an->picked[i] = st->runs[node[i]].at[an->picked[i]];
     for (int32_t i = 0; i < n; i++)

@@ -200,6 +200,11 @@ static void again_take(struct state *st, int32_t node) {
     st->again_at[last] = st->again_at[node];
 }
 
+void state_note(struct state *st, enum state_edit_kind kind, int32_t node, int32_t slot) {
+    if (!VEC_PUSH(st->arena, &st->edits, ((struct state_edit){kind, node, slot})))
+        st->broken = true;
+}
+
 void state_insert(struct state *st, int32_t node, int32_t slot) {
     const struct problem *p = st->p;
     own_interval(st, node, slot, 1);
@@ -216,8 +221,7 @@ void state_insert(struct state *st, int32_t node, int32_t slot) {
     if (st->runs[node].n == 2)
         again_put(st, node);
     st->cost += p->cost[node];
-    if (!VEC_PUSH(st->arena, &st->edits, ((struct state_edit){node, slot, true})))
-        st->broken = true;
+    state_note(st, EDIT_INSERTED, node, slot);
 }
 
 void state_remove(struct state *st, int32_t slot) {
@@ -237,18 +241,21 @@ void state_remove(struct state *st, int32_t slot) {
     if (st->runs[node].n == 1)
         again_take(st, node);
     st->cost -= p->cost[node];
-    if (!VEC_PUSH(st->arena, &st->edits, ((struct state_edit){node, slot, false})))
-        st->broken = true;
+    state_note(st, EDIT_REMOVED, node, slot);
 }
 
-void state_undo(struct state *st) {
-    while (st->edits.n > 0 && !st->broken) {
+void state_undo(struct state *st, size_t n_edits) {
+    while (st->edits.n > n_edits && !st->broken) {
         struct state_edit e = st->edits.at[--st->edits.n];
         size_t n = st->edits.n;
-        if (e.inserted)
+        if (e.kind == EDIT_INSERTED)
             state_remove(st, e.slot);
-        else
+        else if (e.kind == EDIT_REMOVED)
             state_insert(st, e.node, e.slot);
+        else if (e.kind == EDIT_MOVED)
+            state_move_back(st, e.slot, e.node);
+        else
+            state_room_undone(st, e.node, e.slot);
         st->edits.n = n;
     }
 }

@@ -20,9 +20,12 @@ struct state_list {
     int32_t n, cap;
 };
 
+enum state_edit_kind { EDIT_INSERTED, EDIT_REMOVED, EDIT_MOVED, EDIT_ROOM };
+
 struct state_edit {
-    int32_t node, slot;
-    bool inserted;
+    enum state_edit_kind kind;
+    int32_t node; // moved: the slot before; room: first slot of the window
+    int32_t slot; // moved: the slot after; room: last slot of the window
 };
 
 struct state {
@@ -65,7 +68,12 @@ void state_remove(struct state *st, int32_t slot);
 static inline void state_commit(struct state *st) {
     st->edits.n = 0;
 }
-void state_undo(struct state *st); // back to the last commit
+void state_undo(struct state *st, size_t n_edits); // back to when there were so many; 0: the commit
+
+// For state_room.c and state.c alone.
+void state_note(struct state *st, enum state_edit_kind kind, int32_t node, int32_t slot);
+void state_move_back(struct state *st, int32_t from, int32_t to);
+void state_room_undone(struct state *st, int32_t left, int32_t right);
 
 // Where things are. -1: nowhere.
 int32_t state_run_before(const struct state *st, int32_t node, int32_t slot); // latest run < slot

@@ -28,10 +28,8 @@ static int64_t carry_after(const struct state *st, int32_t slot) {
     return carry;
 }
 
-static void move_run(struct state *st, int32_t from, int32_t to) {
+void state_move_back(struct state *st, int32_t from, int32_t to) {
     const struct problem *p = st->p;
-    if (from == to)
-        return;
     int32_t node = st->node_at[from];
     struct state_list *r = &st->runs[node];
     r->at[list_index(r, from)] = to;
@@ -42,6 +40,27 @@ static void move_run(struct state *st, int32_t from, int32_t to) {
     profile_put(&st->profile, to, profile_at(&st->profile, from));
     st->node_at[from] = -1;
     st->node_at[to] = node;
+}
+
+static void move_run(struct state *st, int32_t from, int32_t to) {
+    if (from == to)
+        return;
+    state_move_back(st, from, to);
+    state_note(st, EDIT_MOVED, from, to);
+}
+
+// The runs of the window are back where they were: the empty slots between them get their bytes.
+void state_room_undone(struct state *st, int32_t left, int32_t right) {
+    int32_t run = left - 1;
+    while (run >= 0 && st->node_at[run] < 0)
+        run--;
+    int64_t carry = run >= 0 ? carry_after(st, run) : 0;
+    for (int32_t s = left; s <= right; s++)
+        if (st->node_at[s] < 0)
+            profile_put(&st->profile, s, carry + PROFILE_IDLE);
+        else
+            carry = carry_after(st, s);
+    profile_refresh(&st->profile, left, right);
 }
 
 // Spreads all runs over more slots; returns where the run in `slot` went.
@@ -76,6 +95,8 @@ int32_t state_room(struct state *st, int32_t slot, int32_t k) {
     else if (slot > 0)
         carry = carry_after(st, slot - 1);
     while (n_empty < k && !st->broken) {
+        if (left == 0 && right == st->n_slots && st->edits.n > 0)
+            return -1;
         if (left == 0 && right == st->n_slots)
             return state_room(st, respread(st, slot, k), k);
         if (left > 0)
@@ -83,6 +104,7 @@ int32_t state_room(struct state *st, int32_t slot, int32_t k) {
         if (right < st->n_slots)
             n_empty += st->node_at[right++] < 0;
     }
+    state_note(st, EDIT_ROOM, left, right - 1);
     int32_t low = left, high = right - 1;
     for (int32_t s = left; s < slot; s++)
         if (st->node_at[s] >= 0)
@@ -93,5 +115,5 @@ int32_t state_room(struct state *st, int32_t slot, int32_t k) {
     for (int32_t s = low; s <= high; s++)
         profile_put(&st->profile, s, carry + PROFILE_IDLE);
     profile_refresh(&st->profile, left, right - 1);
-    return high + 1;
+    return st->broken ? -1 : high + 1;
 }

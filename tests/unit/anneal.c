@@ -29,6 +29,7 @@ static void random_edits(struct state *st, struct rng *r, int32_t n_edits) {
     while (st->node_at[slot] < 0)
         slot = (slot + 1) % st->n_slots;
     slot = state_room(st, slot, n_edits);
+    assert_true(slot >= 0);
     for (int32_t i = 0; i < n_edits; i++) {
         int32_t node = (int32_t)rng_below(r, (uint64_t)st->p->n);
         if (!st->p->once[node])
@@ -57,9 +58,11 @@ static void test_state_replays(void **unused) {
         for (int step = 0; step < 200; step++) {
             int64_t excess = st.profile.total_excess, cost = st.cost;
             random_edits(&st, &r, 1 + (int32_t)rng_below(&r, 3));
+            if (rng_below(&r, 2) == 0 && state_right(&st))
+                random_edits(&st, &r, 2); // room in the middle of a move
             state_agrees(&st, &s.arena);
             if (!state_right(&st) || rng_below(&r, 3) == 0) {
-                state_undo(&st);
+                state_undo(&st, 0);
                 assert_int_equal(st.profile.total_excess, excess);
                 assert_int_equal(st.cost, cost);
                 state_agrees(&st, &s.arena);
