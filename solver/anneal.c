@@ -6,7 +6,7 @@
 
 #include "solver/anneal_moves.h"
 
-enum { PRICE_EVERY = 64, STOP_EVERY = 256, SPREAD_EVERY = 32, TRADE_EVERY = 16 };
+enum { PRICE_EVERY = 64, SPREAD_EVERY = 32, TRADE_EVERY = 16 };
 #define PRICE_MOST 1e6 // how far the price may go from where it began
 
 bool anneal_make(struct arena *a, const struct problem *p, int64_t budget_bytes, bool free_order,
@@ -109,6 +109,7 @@ static void step(struct anneal *an) {
     double before = (double)st->cost + an->price * excess;
     double slack = -an->temperature * log(1 - rng_unit(&an->rng));
     an->n_moves++;
+    st->work++;
     if (an->best_is_current) // it may be left, and is too good to lose
         write_best(an);
     bool right = try_move(an, an->price * excess + slack);
@@ -131,25 +132,28 @@ static void adjust_price(struct anneal *an, int32_t n_over) {
         an->price /= 1.1;
 }
 
-bool anneal_run(struct anneal *an, int64_t n_moves, double hot, double cold, int64_t good_cost,
+bool anneal_run(struct anneal *an, int64_t work, double hot, double cold, int64_t good_cost,
                 const struct stop *stop) {
     struct state *st = &an->st;
     hot *= an->mean_cost;
     cold *= an->mean_cost;
     int32_t n_over = 0;
-    int64_t spread = (int64_t)st->n_runs * SPREAD_EVERY;
-    for (int64_t i = 0; i < n_moves && !st->broken && an->best_cost > good_cost; i++) {
+    int64_t from = st->work, spread = from + (int64_t)st->n_runs * SPREAD_EVERY;
+    for (int64_t i = 0; st->work - from < work; i++) {
+        if (st->broken || an->best_cost <= good_cost)
+            break;
         if (i % PRICE_EVERY == 0) {
-            an->temperature = hot * pow(cold / hot, (double)i / (double)n_moves);
+            double done = (double)(st->work - from) / (double)work;
+            an->temperature = hot * pow(cold / hot, done);
             adjust_price(an, n_over);
             n_over = 0;
+            if (stop && stop_now(stop))
+                break;
         }
-        if (i % STOP_EVERY == 0 && stop && stop_now(stop))
-            break;
-        if (--spread == 0) {
+        if (st->work >= spread) {
             write_best(an);
             state_load(st, st->scratch, state_save(st, st->scratch));
-            spread = (int64_t)st->n_runs * SPREAD_EVERY;
+            spread = st->work + (int64_t)st->n_runs * SPREAD_EVERY;
         }
         step(an);
         n_over += st->profile.total_excess > 0;

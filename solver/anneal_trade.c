@@ -48,6 +48,7 @@ static bool pick_relief(struct anneal *an, int32_t worst, int32_t *slot, int32_t
     bool found = false;
     for (int32_t i = 0; i < FILL_TRIES; i++) {
         int32_t s, in;
+        an->st.work++;
         if (!anneal_pick_use(an, &s, &in) || !relieves(&an->st, in, s, worst) ||
             !anneal_plan(an, in, s))
             continue;

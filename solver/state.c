@@ -207,6 +207,7 @@ void state_note(struct state *st, enum state_edit_kind kind, int32_t node, int32
 
 void state_insert(struct state *st, int32_t node, int32_t slot) {
     const struct problem *p = st->p;
+    st->work++;
     own_interval(st, node, slot, 1);
     list_put(st, &st->runs[node], list_find(&st->runs[node], slot), slot);
     for (int32_t e = p->in_start[node]; e < p->in_start[node + 1]; e++) {
@@ -227,6 +228,7 @@ void state_insert(struct state *st, int32_t node, int32_t slot) {
 void state_remove(struct state *st, int32_t slot) {
     const struct problem *p = st->p;
     int32_t node = st->node_at[slot];
+    st->work++;
     for (int32_t e = p->in_start[node]; e < p->in_start[node + 1]; e++) {
         struct state_list *u = &st->uses[p->in_of[e]];
         int32_t at = list_find(u, slot);

@@ -45,6 +45,7 @@ struct state {
     int32_t *scratch;             // n_slots entries
     int32_t n_spare;              // slots beyond the usual, when room was short
     bool broken;                  // out of memory: the sequence is lost
+    int64_t work;                 // edits ever made: a measure of effort that is not time
 
     int32_t n_again; // nodes that run more than once, in no order that matters
     int32_t *again, *again_at;
