@@ -99,7 +99,7 @@ static void reaches_optimum(bool free_order) {
         assert_true(remat_dp(&p, free_order, &front));
         for (int k = 0; k < front.n; k++) {
             struct anneal an;
-            anneal_from_given(&an, &p, &s.arena, front.at[k].budget_bytes, free_order, 20000);
+            anneal_from_given(&an, &p, &s.arena, front.at[k].budget_bytes, free_order, 100000);
             n_all++;
             if (an.n_best == 0)
                 continue;

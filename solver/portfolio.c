@@ -1,0 +1,127 @@
+// The default method: annealing chains and the integer program, side by side. The chains find good
+// schedules within a second and improve them for as long as there is time; the integer program
+// proves bounds, finds what the chains miss, and ends the run when the gap is closed.
+//
+// With a limit on time the program runs in a thread of its own while the chains go through their
+// rounds, or, on one thread, in between. With a limit on work everything comes in a fixed sequence:
+// rounds, the program with a limit on its search tree, rounds. Then the result depends on nothing
+// but the problem, the options and the seed.
+#include <pthread.h>
+
+#include "solver/chain.h"
+#include "solver/ilp.h"
+#include "solver/methods.h"
+#include "solver/solve.h"
+
+enum {
+    WORK_UNIT = 1000,   // of anneal_run, in one unit of --work
+    PROGRAM_NODES = 10, // of the search tree, when work is limited
+    PROGRAM_ROUNDS = 4,
+    PROGRAM_LARGE = 250, // nodes of a problem above which limited work has no integer program
+};
+
+struct portfolio {
+    struct solve_run *r;
+    struct chains chains;
+    // The integer program and its thread. It has a run of its own, for a stop of its own.
+    struct solve_run program_run;
+    struct stop program_stop;
+    struct ilp_effort effort;
+    status program_status;
+    atomic_bool program_done;
+};
+
+static void *run_program(void *argument) {
+    struct portfolio *f = argument;
+    f->program_status = ilp_run(&f->program_run, &f->effort);
+    atomic_store(&f->program_done, true);
+    return NULL;
+}
+
+static void ready_program(struct portfolio *f, double seconds) {
+    f->program_run = *f->r;
+    f->program_stop = (struct stop){.deadline_ns = f->r->stop->deadline_ns};
+    f->program_run.stop = &f->program_stop;
+    f->effort = (struct ilp_effort){.kind = ILP_LAZY, .seconds = seconds};
+}
+
+static status in_work(struct portfolio *f) {
+    struct solve_run *r = f->r;
+    int64_t left =
+        r->options->work > INT64_MAX / WORK_UNIT ? INT64_MAX : r->options->work * WORK_UNIT;
+    int64_t half = left / 2;
+    bool program = r->p->n <= PROGRAM_LARGE;
+    while (left > 0 && !solve_over(r)) {
+        left -= chains_round(&f->chains, r, r->options->threads, left);
+        if (!program || left > half || solve_over(r))
+            continue;
+        program = false;
+        ready_program(f, 0);
+        f->effort.n_nodes = PROGRAM_NODES;
+        f->effort.n_rounds = PROGRAM_ROUNDS;
+        f->program_run.stop = r->stop;
+        run_program(f);
+        if (f->program_status != ST_OK)
+            return f->program_status;
+    }
+    return ST_OK;
+}
+
+static status in_time_alone(struct portfolio *f) {
+    struct solve_run *r = f->r;
+    double first = stop_seconds_left(r->stop) * 0.1;
+    first = first < 10 ? first : 10;
+    bool program = true;
+    while (!solve_over(r)) {
+        chains_round(&f->chains, r, 1, INT64_MAX);
+        if (!program || solve_seconds(r) < first || solve_over(r))
+            continue;
+        program = false;
+        double left = stop_seconds_left(r->stop);
+        ready_program(f, (left < 1e6 ? left : 120) * (r->options->free_order ? 0.15 : 0.5));
+        f->program_run.stop = r->stop;
+        run_program(f);
+        if (f->program_status != ST_OK)
+            return f->program_status;
+    }
+    return ST_OK;
+}
+
+static status in_time(struct portfolio *f) {
+    struct solve_run *r = f->r;
+    pthread_t thread;
+    bool running = false, tried = false;
+    while (!solve_over(r)) {
+        int32_t n_threads = r->options->threads;
+        if (running && !atomic_load(&f->program_done))
+            n_threads--;
+        chains_round(&f->chains, r, n_threads, INT64_MAX);
+        if (!tried && !solve_over(r)) {
+            tried = true;
+            ready_program(f, 0);
+            running = pthread_create(&thread, NULL, run_program, f) == 0;
+        }
+    }
+    stop_raise(&f->program_stop, 1);
+    if (running)
+        pthread_join(thread, NULL);
+    return running ? f->program_status : ST_OK;
+}
+
+status method_portfolio(struct solve_run *r) {
+    struct portfolio *f = ARENA_NEW(r->arena, struct portfolio);
+    if (!f)
+        return diag_no_room(r->diags);
+    f->r = r;
+    status st = ST_OK;
+    if (!chains_make(&f->chains, r))
+        st = diag_no_room(r->diags);
+    else if (r->options->work > 0)
+        st = in_work(f);
+    else if (r->options->threads <= 1)
+        st = in_time_alone(f);
+    else
+        st = in_time(f);
+    chains_free(&f->chains);
+    return st;
+}
