@@ -21,15 +21,14 @@ static const struct command *find_command(const char *name) {
 
 // A first word that looks like a command and is none deserves a better answer than "no such file".
 static status unknown_command(struct diags *d, const char *word) {
+    if (find_command(word))
+        return diag_error(d, DIAG_USAGE, loc_none(), "options come after the command: mfc %s ...",
+                          word);
     const char *near = NULL;
-    size_t least = 3;
-    for (const struct command *const *c = cli_commands; *c; c++) {
-        size_t edits = str_distance(word, (*c)->name);
-        if (!(*c)->hidden && edits < least) {
-            least = edits;
+    size_t nearest = STR_NEAR;
+    for (const struct command *const *c = cli_commands; *c; c++)
+        if (!(*c)->hidden && str_is_nearer(word, (*c)->name, &nearest))
             near = (*c)->name;
-        }
-    }
     return diag_error(d, DIAG_USAGE, loc_none(),
                       "there is no command and no file \"%s\"%s%s%s; mfc --help lists the commands",
                       word, near ? "; is it \"" : "", near ? near : "", near ? "\"?" : "");
@@ -61,20 +60,22 @@ static const struct option_spec *spec_of(const struct options *o, int got) {
     return NULL;
 }
 
-// getopt_long gave '?' or ':': which word was it, and what is wrong with it?
-static status bad_option(struct options *o, struct diags *d, int got, const char *word) {
+// getopt_long gave '?' or ':'. It leaves the letter, or the number of a known long option, in
+// optopt; 0 there is an unknown long option, which is the word that it has just passed.
+static status bad_option(struct options *o, struct diags *d, int got, char **argv) {
     const struct option_spec *s = optopt ? spec_of(o, optopt) : NULL;
     if (got == ':' && s)
         return diag_error(d, DIAG_USAGE, loc_none(), "--%s needs its %s", s->name, s->argument);
-    if (s && optopt >= LONG_BASE)
+    if (s)
         return diag_error(d, DIAG_USAGE, loc_none(), "--%s takes no argument", s->name);
-    if (strncmp(word, "--", 2) != 0)
+    if (optopt)
         return diag_error(d, DIAG_USAGE, loc_none(), "there is no option -%c", optopt);
-    size_t n = strcspn(word + 2, "=");
+    const char *word = argv[optind - 1] + strlen("--");
+    size_t n = strcspn(word, "=");
     char *name = arena_alloc(o->arena, n + 1);
     if (!name)
         return diag_no_room(d);
-    memcpy(name, word + 2, n);
+    memcpy(name, word, n);
     return options_set(o, d, name, "");
 }
 
@@ -86,16 +87,10 @@ static status read_options(struct cli *c, int argc, char **argv) {
         return diag_no_room(&c->diags);
     optind = 0; // GNU: start afresh, argv[0] is skipped
     opterr = 0;
-    for (;;) {
-        int before = optind > 0 ? optind : 1;
-        int got = getopt_long(argc, argv, str_text(&letters), table, NULL);
-        if (got < 0)
-            break;
+    int got;
+    while ((got = getopt_long(argc, argv, str_text(&letters), table, NULL)) >= 0) {
         if (got == '?' || got == ':') {
-            // With words moved to the end, the faulty one is the one before optind, or, for a
-            // letter inside a cluster, still the one at optind.
-            const char *word = argv[optind > before || optind > 1 ? optind - 1 : before];
-            bad_option(&c->options, &c->diags, got, word);
+            bad_option(&c->options, &c->diags, got, argv);
             continue;
         }
         const struct option_spec *s = spec_of(&c->options, got);
@@ -117,7 +112,7 @@ static status check_arguments(struct cli *c, const struct command *command) {
     return ST_OK;
 }
 
-static status settle(struct cli *c) {
+static void settle(struct cli *c) {
     bool terminal = isatty(STDERR_FILENO);
     const char *no_colour = getenv("NO_COLOR");
     const char *progress = options_text(&c->options, "progress");
@@ -126,22 +121,24 @@ static status settle(struct cli *c) {
     c->progress = !c->quiet &&
                   (strcmp(progress, "always") == 0 || (strcmp(progress, "auto") == 0 && terminal));
     c->mem.limit_bytes = options_bytes(&c->options, "memory-limit", MEM_UNLIMITED);
-    return ST_OK;
 }
 
 static status dispatch(struct cli *c, int argc, char **argv) {
-    status st = ST_OK;
     const char *first = argc > 1 ? argv[1] : NULL;
     const struct command *command = first ? find_command(first) : NULL;
     bool named = command != NULL;
-    // No command named: it is the model that is.
-    if (!command)
+    if (!named) // then the first word is the model, or an option
         command = find_command("plan");
-    if ((st = options_add(&c->options, &c->diags, cli_common_options)) ||
-        (command && (st = options_add(&c->options, &c->diags, command->options))) ||
-        (command && command->passes && (st = pass_add_options(&c->options, &c->diags))) ||
-        (st = read_options(c, argc - named, argv + named)) || (st = settle(c)))
+    status st = options_add(&c->options, &c->diags, cli_common_options);
+    if (!st)
+        st = options_add(&c->options, &c->diags, command->options);
+    if (!st && command->passes)
+        st = pass_add_options(&c->options, &c->diags);
+    if (!st)
+        st = read_options(c, argc - named, argv + named);
+    if (st)
         return st;
+    settle(c);
     if (options_flag(&c->options, "version")) {
         cli_version(&c->out);
         return ST_OK;
@@ -159,11 +156,8 @@ static status dispatch(struct cli *c, int argc, char **argv) {
     if (!named && c->n_arguments && access(c->arguments[0], F_OK) != 0 &&
         strcmp(c->arguments[0], "-") != 0 && !strpbrk(c->arguments[0], "./"))
         return unknown_command(&c->diags, c->arguments[0]);
-    if (!command)
-        return diag_error(&c->diags, DIAG_USAGE, loc_none(), "no command is given");
-    if ((st = check_arguments(c, command)))
-        return st;
-    return command->run(c);
+    st = check_arguments(c, command);
+    return st ? st : command->run(c);
 }
 
 void cli_progress(struct cli *c, const char *format, ...) {

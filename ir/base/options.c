@@ -185,14 +185,10 @@ status options_set(struct options *o, struct diags *d, const char *name, const c
     if (item)
         return set_item(o, d, item, text, true);
     const char *near = NULL;
-    size_t least = 3; // farther than two edits is a guess, not a help
-    for (size_t i = 0; i < o->items.n; i++) {
-        size_t edits = str_distance(name, o->items.at[i].spec->name);
-        if (edits < least) {
-            least = edits;
+    size_t nearest = STR_NEAR;
+    for (size_t i = 0; i < o->items.n; i++)
+        if (str_is_nearer(name, o->items.at[i].spec->name, &nearest))
             near = o->items.at[i].spec->name;
-        }
-    }
     return diag_error(d, DIAG_USAGE, loc_none(), "there is no option --%s%s%s%s", name,
                       near ? "; is it --" : "", near ? near : "", near ? "?" : "");
 }

@@ -190,6 +190,14 @@ size_t str_distance(const char *a, const char *b) {
     return row[nb];
 }
 
+bool str_is_nearer(const char *word, const char *candidate, size_t *nearest) {
+    size_t edits = str_distance(word, candidate);
+    if (edits >= *nearest)
+        return false;
+    *nearest = edits;
+    return true;
+}
+
 struct pool_entry {
     UT_hash_handle hh;
     char text[];

@@ -42,9 +42,14 @@ size_t str_utf8_error(const char *bytes, size_t n);
 // Shell pattern over the whole text: * any run, ? one character.
 bool str_match(const char *pattern, const char *text);
 
-// Edits (insert, delete, replace) from one word to the other, for "is it …?"; words of more than 63
-// bytes are as far as can be.
+// Edits (insert, delete, replace) from one word to the other; words of more than 63 bytes are as
+// far as can be.
 size_t str_distance(const char *a, const char *b);
+
+// For "is it …?": whether the candidate is nearer to the word than any before, of which *nearest
+// keeps count. Start it with STR_NEAR: what is farther is a guess, not a help.
+#define STR_NEAR 3
+bool str_is_nearer(const char *word, const char *candidate, size_t *nearest);
 
 // Interned strings: equal text, equal pointer, for the life of the arena.
 struct pool_entry;
