@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "ir/base/rng.h"
 #include "solver/offsets_eject.h"
 #include "solver/offsets_exact.h"
 #include "solver/offsets_fit.h"
@@ -73,29 +74,37 @@ static int64_t luby(uint32_t i) {
 }
 
 // Rounds aim at the goal itself, and at points nearer to what is already reached.
-static int64_t round_target(const struct run *r, const struct offsets_part *p, uint32_t round) {
+static int64_t round_target(const struct run *r, const struct offsets_part *p, uint64_t draw) {
+    static const int64_t share[8] = {64, 64, 64, 40, 24, 16, 8, 4};
     int64_t goal = larger(p->bound, run_goal(r));
     int64_t gap = p->best_bytes - 1 - goal;
     if (gap <= 0 || r->options->capacity_bytes > 0)
         return goal;
-    static const int64_t share[4] = {64, 32, 16, 6};
-    return p->best_bytes - 1 - (int64_t)((__int128)gap * share[round % 4] / 64);
+    return p->best_bytes - 1 - (int64_t)((__int128)gap * share[draw % 8] / 64);
 }
 
+static status exact_round(struct run *r, struct offsets_part *p, int64_t target, uint64_t draw,
+                          uint32_t round) {
+    enum offsets_found found;
+    uint32_t kind = round < OFFSETS_ORDERS
+                        ? round
+                        : OFFSETS_ORDERS * (round + 1) + (uint32_t)(draw % OFFSETS_ORDERS);
+    status st = offsets_order(p, kind, r->options->seed, r->a, r->d, r->order);
+    return st ? st : offsets_exact(p, target, r->order, &r->work, r->a, r->d, &found);
+}
+
+// Target, order and method are drawn apart from each other and from the length of the round, so
+// that all combinations come up.
 static status part_round(struct run *r, struct offsets_part *p, uint32_t round) {
     struct offsets_work *w = &r->work;
-    int64_t limit = w->limit, target = round_target(r, p, round);
+    struct rng rng = rng_make(r->options->seed, round);
+    int64_t limit = w->limit, target = round_target(r, p, rng_next(&rng));
+    bool exact = p->near && p->n <= OFFSETS_EXACT_ITEMS &&
+                 (round < OFFSETS_ORDERS || rng_below(&rng, EJECT_EVERY) != 0);
+    bool found;
     w->limit = smaller(limit, w->used + ROUND_WORK * luby(round));
-    status st;
-    if (p->near && p->n <= OFFSETS_EXACT_ITEMS && round % EJECT_EVERY != EJECT_EVERY - 1) {
-        enum offsets_found found;
-        st = offsets_order(p, round, r->options->seed, r->a, r->d, r->order);
-        if (st == ST_OK)
-            st = offsets_exact(p, target, r->order, w, r->a, r->d, &found);
-    } else {
-        bool found;
-        st = offsets_eject(p, target, r->options->seed + round, w, r->a, r->d, &found);
-    }
+    status st = exact ? exact_round(r, p, target, rng_next(&rng), round)
+                      : offsets_eject(p, target, rng_next(&rng), w, r->a, r->d, &found);
     w->limit = limit;
     return st;
 }
