@@ -13,9 +13,10 @@
 #include "solver/offsets_exact.h"
 #include "solver/offsets_fit.h"
 
-#define ROUND_WORK  10000 // units of the shortest round
-#define EJECT_EVERY 6     // one round in so many is a local search where exact search is possible
-#define START_ITEMS 4096  // first fit is quadratic: only up to here, where a skyline is possible
+#define ROUND_WORK  5000 // units of the shortest round
+#define EJECT_EVERY 10   // one round in so many is a local search where exact search is possible
+#define START_ITEMS 4096 // first fit is quadratic: only up to here, where a skyline is possible
+#define SHARE_WHOLE 256
 
 struct run {
     const struct offsets_options *options;
@@ -24,6 +25,7 @@ struct run {
     struct arena *a; // gone at the end
     struct diags *d;
     uint32_t *round; // per part
+    int32_t *share;  // per part: see round_target
     int32_t *order;  // scratch
 };
 
@@ -73,22 +75,27 @@ static int64_t luby(uint32_t i) {
     }
 }
 
-// Rounds aim at the goal itself, and at points nearer to what is already reached.
-static int64_t round_target(const struct run *r, const struct offsets_part *p, uint64_t draw) {
-    static const int64_t share[8] = {64, 64, 64, 40, 24, 16, 8, 4};
+// Some rounds aim at the goal itself, the others at a share of the way to it, which shrinks with
+// each failure and grows with each success.
+static int64_t round_target(const struct run *r, const struct offsets_part *p, int32_t share,
+                            uint64_t draw) {
     int64_t goal = larger(p->bound, run_goal(r));
     int64_t gap = p->best_bytes - 1 - goal;
-    if (gap <= 0 || r->options->capacity_bytes > 0)
+    if (gap <= 0 || r->options->capacity_bytes > 0 || draw % 8 < 3)
         return goal;
-    return p->best_bytes - 1 - (int64_t)((__int128)gap * share[draw % 8] / 64);
+    return p->best_bytes - 1 - (int64_t)((__int128)gap * share / SHARE_WHOLE);
 }
 
-static status exact_round(struct run *r, struct offsets_part *p, int64_t target, uint64_t draw,
-                          uint32_t round) {
+// Which order leads to an answer differs from part to part; that by length does most often.
+static uint32_t round_kind(uint32_t round, uint64_t draw) {
+    static const uint8_t order[16] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 4, 4, 2, 3, 5};
+    if (round < OFFSETS_ORDERS)
+        return round;
+    return OFFSETS_ORDERS * (uint32_t)(1 + (draw >> 8) % 1000000) + order[draw % 16];
+}
+
+static status exact_round(struct run *r, struct offsets_part *p, int64_t target, uint32_t kind) {
     enum offsets_found found;
-    uint32_t kind = round < OFFSETS_ORDERS
-                        ? round
-                        : OFFSETS_ORDERS * (round + 1) + (uint32_t)(draw % OFFSETS_ORDERS);
     status st = offsets_order(p, kind, r->options->seed, r->a, r->d, r->order);
     return st ? st : offsets_exact(p, target, r->order, &r->work, r->a, r->d, &found);
 }
@@ -98,14 +105,20 @@ static status exact_round(struct run *r, struct offsets_part *p, int64_t target,
 static status part_round(struct run *r, struct offsets_part *p, uint32_t round) {
     struct offsets_work *w = &r->work;
     struct rng rng = rng_make(r->options->seed, round);
-    int64_t limit = w->limit, target = round_target(r, p, rng_next(&rng));
+    int32_t *share = &r->share[p - r->model.part];
+    int64_t limit = w->limit, before = p->best_bytes;
+    int64_t target = round_target(r, p, *share, rng_next(&rng));
     bool exact = p->near && p->n <= OFFSETS_EXACT_ITEMS &&
                  (round < OFFSETS_ORDERS || rng_below(&rng, EJECT_EVERY) != 0);
     bool found;
     w->limit = smaller(limit, w->used + ROUND_WORK * luby(round));
-    status st = exact ? exact_round(r, p, target, rng_next(&rng), round)
+    status st = exact ? exact_round(r, p, target, round_kind(round, rng_next(&rng)))
                       : offsets_eject(p, target, rng_next(&rng), w, r->a, r->d, &found);
     w->limit = limit;
+    if (p->best_bytes < before)
+        *share = *share > SHARE_WHOLE / 2 ? SHARE_WHOLE : *share * 2;
+    else
+        *share = *share > 8 ? *share - *share / 8 : 8;
     return st;
 }
 
@@ -136,9 +149,11 @@ static status search(struct run *r) {
         n_most = r->model.part[k].n > n_most ? r->model.part[k].n : n_most;
     r->round = ARENA_ARRAY(r->a, uint32_t, r->model.n_parts);
     r->order = ARENA_ARRAY(r->a, int32_t, n_most);
-    if (!r->round || !r->order)
+    r->share = ARENA_ARRAY(r->a, int32_t, r->model.n_parts);
+    if (!r->round || !r->order || !r->share)
         return diag_no_room(r->d);
     for (int32_t k = 0; k < r->model.n_parts; k++) {
+        r->share[k] = SHARE_WHOLE;
         status st = part_starts(r, &r->model.part[k]);
         if (st != ST_OK)
             return st;

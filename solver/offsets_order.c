@@ -69,7 +69,8 @@ status offsets_order(const struct offsets_part *p, uint32_t kind, uint64_t seed,
         return diag_no_room(d);
     }
     struct rng rng = rng_make(seed, kind);
-    double shake = kind < OFFSETS_ORDERS ? 0 : 0.3;
+    static const double strength[3] = {0.1, 0.3, 0.6};
+    double shake = kind < OFFSETS_ORDERS ? 0 : strength[kind / OFFSETS_ORDERS % 3];
     for (int32_t i = 0; i < p->n; i++) {
         keyed[i] = key_of(p, kind % OFFSETS_ORDERS, i, load[i]);
         keyed[i].key *= 1 + shake * (rng_unit(&rng) - 0.5);
