@@ -1,0 +1,197 @@
+// Pipelines: how they are read, what they demand, what they catch; and the passes that belong to no
+// family, on random models.
+#include "tests/unit/unit.h"
+
+#include <string.h>
+
+#include "ir/pass.h"
+#include "ir/text.h"
+#include "tests/unit/random_graph.h"
+
+static void pipelines_are_read(void **state) {
+    (void)state;
+    struct scene s;
+    scene_open(&s);
+    struct pipeline p;
+    assert_int_equal(pipeline_parse(&s.arena, &s.diags, " sort,dce, ,sort", &p), ST_OK);
+    assert_int_equal(p.n, 3);
+    assert_ptr_equal(p.at[0], pass_find("sort"));
+    assert_ptr_equal(p.at[1], pass_find("dce"));
+    assert_ptr_equal(p.at[2], pass_find("sort"));
+    assert_int_equal(pipeline_parse(&s.arena, &s.diags, "", &p), ST_OK);
+    assert_int_equal(p.n, 0);
+    assert_int_equal(pipeline_parse(&s.arena, &s.diags, "sort,sour,dcd", &p), ST_USAGE);
+    assert_int_equal(s.diags.n_errors, 2);
+    scene_close(&s);
+}
+
+static void every_pass_can_be_found(void **state) {
+    (void)state;
+    for (const struct pass *const *p = pass_table; *p; p++) {
+        assert_ptr_equal(pass_find((*p)->name), *p);
+        assert_true((*p)->summary && *(*p)->summary && (*p)->run);
+    }
+    assert_null(pass_find("no such pass"));
+}
+
+static void facts_have_words(void **state) {
+    (void)state;
+    struct scene s;
+    scene_open(&s);
+    struct str text = str_make(&s.arena);
+    fact_print(&text, FACT_TOPO | FACT_GRAD | FACT_REWRITTEN);
+    assert_string_equal(str_text(&text), "topo, grad, rewritten");
+    unsigned fact = 0;
+    assert_true(fact_find("grad", &fact));
+    assert_int_equal(fact, FACT_GRAD);
+    assert_false(fact_find("gard", &fact));
+    scene_close(&s);
+}
+
+static status does_nothing(struct model *m, struct pass_context *c) {
+    (void)m;
+    (void)c;
+    return ST_OK;
+}
+
+static status breaks_the_graph(struct model *m, struct pass_context *c) {
+    (void)c;
+    m->graph->order.n = 0;
+    return ST_OK;
+}
+
+static status fails(struct model *m, struct pass_context *c) {
+    (void)m;
+    return diag_error(c->diags, DIAG_UNSUPPORTED, loc_none(), "cannot do it");
+}
+
+static const struct pass gives_shapes = {
+    .name = "gives", .gives = FACT_SHAPES, .run = does_nothing};
+static const struct pass breaks_shapes = {
+    .name = "breaks", .breaks = FACT_SHAPES, .run = does_nothing};
+static const struct pass needs_shapes = {
+    .name = "needs", .needs = FACT_SHAPES, .run = does_nothing};
+static const struct pass defect = {.name = "defect", .run = breaks_the_graph};
+static const struct pass failure = {.name = "failure", .run = fails};
+
+static struct model *small_model(struct scene *s, struct pool *names) {
+    static const char text[] = "mfc 1\ngraph {\n  input %x\n  %y = Relu(%x)\n  output %y\n}\n";
+    struct model *m;
+    assert_int_equal(parse_text(text, sizeof text - 1, "p.mfc", &s->arena, names, &s->diags, &m),
+                     ST_OK);
+    return m;
+}
+
+// Counts the calls of the hooks.
+static status count_call(void *to, const struct pass *p, size_t i, const struct model *m) {
+    (void)p;
+    (void)i;
+    (void)m;
+    ++*(int *)to;
+    return ST_OK;
+}
+
+static status run(struct scene *s, struct model *m, const struct pass **list, size_t n,
+                  int *n_calls) {
+    struct pass_context c = {.arena = &s->arena, .diags = &s->diags};
+    struct pipeline p = {list, n};
+    struct pipeline_hooks hooks = {.to = n_calls, .before = count_call, .after = count_call};
+    *n_calls = 0;
+    return pipeline_run(&p, m, &c, &hooks);
+}
+
+static void needs_are_checked_before_anything_runs(void **state) {
+    (void)state;
+    struct scene s;
+    scene_open(&s);
+    struct pool names = pool_make(&s.arena);
+    struct model *m = small_model(&s, &names);
+    int n_calls;
+    const struct pass *good[] = {&gives_shapes, &needs_shapes};
+    assert_int_equal(run(&s, m, good, 2, &n_calls), ST_OK);
+    assert_int_equal(n_calls, 4);
+    assert_int_equal(m->facts, FACT_SHAPES);
+    const struct pass *bad[] = {&breaks_shapes, &needs_shapes};
+    assert_int_equal(run(&s, m, bad, 2, &n_calls), ST_USAGE);
+    assert_int_equal(n_calls, 0);
+    assert_int_equal(m->facts, FACT_SHAPES);
+    assert_non_null(strstr(s.diags.list.at[0].text, "pass needs needs a graph with: shapes"));
+    scene_close(&s);
+}
+
+static void a_pass_that_breaks_the_graph_is_caught(void **state) {
+    (void)state;
+    struct scene s;
+    scene_open(&s);
+    struct pool names = pool_make(&s.arena);
+    struct model *m = small_model(&s, &names);
+    const struct pass *list[] = {&defect, &gives_shapes};
+    int n_calls;
+    assert_int_equal(run(&s, m, list, 2, &n_calls), ST_INTERNAL);
+    assert_int_equal(n_calls, 1);
+    assert_int_equal(s.diags.n_errors, 1);
+    assert_int_equal(s.diags.list.at[0].code, DIAG_INTERNAL);
+    assert_true(s.diags.list.n > 1); // what the verifier found, as notes
+    scene_close(&s);
+}
+
+static void a_failure_ends_the_run(void **state) {
+    (void)state;
+    struct scene s;
+    scene_open(&s);
+    struct pool names = pool_make(&s.arena);
+    struct model *m = small_model(&s, &names);
+    const struct pass *list[] = {&gives_shapes, &failure, &breaks_shapes};
+    int n_calls;
+    assert_int_equal(run(&s, m, list, 3, &n_calls), ST_UNSUPPORTED);
+    assert_int_equal(n_calls, 3);
+    scene_close(&s);
+}
+
+static size_t n_nodes(const struct model *m) {
+    size_t n = m->graph->order.n;
+    for (size_t i = 0; i < m->functions.n; i++)
+        n += m->functions.at[i].body->order.n;
+    return n;
+}
+
+// Dead code elimination leaves a sound model, the same interface, and nothing for a second run.
+static void dce_on_random_models(void **state) {
+    (void)state;
+    size_t n_before = 0, n_after = 0;
+    for (uint64_t seed = 0; seed < 1000; seed++) {
+        struct scene s;
+        scene_open(&s);
+        struct pool names = pool_make(&s.arena);
+        struct model *m = random_model(&s.arena, &names, seed);
+        m->facts |= FACT_TOPO;
+        size_t n_inputs = m->graph->inputs.n, n_outputs = m->graph->outputs.n;
+        const struct pass *list[] = {pass_find("dce")};
+        struct str once = str_make(&s.arena), twice = str_make(&s.arena);
+        int n_calls;
+        n_before += n_nodes(m);
+        assert_int_equal(run(&s, m, list, 1, &n_calls), ST_OK);
+        n_after += n_nodes(m);
+        assert_int_equal(m->graph->inputs.n, n_inputs);
+        assert_int_equal(m->graph->outputs.n, n_outputs);
+        print_model(&once, m, &s.diags);
+        assert_int_equal(run(&s, m, list, 1, &n_calls), ST_OK);
+        print_model(&twice, m, &s.diags);
+        assert_string_equal(str_text(&once), str_text(&twice));
+        scene_close(&s);
+    }
+    assert_true(n_after > 100 && n_after < n_before);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pipelines_are_read),
+        cmocka_unit_test(every_pass_can_be_found),
+        cmocka_unit_test(facts_have_words),
+        cmocka_unit_test(needs_are_checked_before_anything_runs),
+        cmocka_unit_test(a_pass_that_breaks_the_graph_is_caught),
+        cmocka_unit_test(a_failure_ends_the_run),
+        cmocka_unit_test(dce_on_random_models),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
