@@ -39,16 +39,17 @@ static void elem_needs(struct message *m, enum elem e) {
     }
 }
 
-static void pair(struct message *m, uint32_t field, const char *key, const char *value) {
+static void pair(struct message *m, uint32_t field, struct pair p) {
     size_t at = emit_begin(&m->e, field);
-    emit_text(&m->e, 1, key);
-    emit_text(&m->e, 2, value);
+    emit_text(&m->e, 1, p.key);
+    emit_text(&m->e, 2, p.value);
+    emit_fields(&m->e, p.extra);
     emit_end(&m->e, at);
 }
 
 void message_pairs(struct message *m, uint32_t field, struct pairs p) {
     for (size_t i = 0; i < p.n; i++)
-        pair(m, field, p.at[i].key, p.at[i].value);
+        pair(m, field, p.at[i]);
 }
 
 void message_metadata(struct message *m, uint32_t field, struct pairs p) {
@@ -66,8 +67,11 @@ static void shape(struct message *m, const struct type *t) {
         else
             emit_text(&m->e, 2, t->dims[i].symbol);
         emit_text(&m->e, 3, t->dims[i].denotation);
+        if (t->dim_extras)
+            emit_fields(&m->e, t->dim_extras[i]);
         emit_end(&m->e, dim);
     }
+    emit_fields(&m->e, t->shape_extra);
     emit_end(&m->e, at);
 }
 
@@ -115,6 +119,7 @@ void message_type(struct message *m, uint32_t field, const struct type *t) {
     if (kind) {
         size_t content = emit_begin(&m->e, kind);
         type_content(m, t);
+        emit_fields(&m->e, t->inner_extra);
         emit_end(&m->e, content);
     }
     if (kind < DENOTATION)
@@ -137,7 +142,7 @@ static void payload(struct message *m, const struct tensor *t, enum payload whic
 static void pair_number(struct message *m, uint32_t field, const char *key, int64_t x) {
     char text[24];
     snprintf(text, sizeof text, "%lld", (long long)x);
-    pair(m, field, key, text);
+    pair(m, field, (struct pair){.key = key, .value = text});
 }
 
 // A tensor that was moved has a place of its own; one that was external before keeps its pairs, a
@@ -145,14 +150,15 @@ static void pair_number(struct message *m, uint32_t field, const char *key, int6
 static void external(struct message *m, const struct tensor *t, const struct place *p) {
     enum { EXTERNAL_DATA = 13, DATA_LOCATION = 14, EXTERNAL = 1 };
     if (p && p->moved) {
-        pair(m, EXTERNAL_DATA, "location", p->location);
+        pair(m, EXTERNAL_DATA, (struct pair){.key = "location", .value = p->location});
         pair_number(m, EXTERNAL_DATA, "offset", p->offset);
         pair_number(m, EXTERNAL_DATA, "length", p->n_bytes);
     } else {
         for (size_t i = 0; i < t->external.n; i++) {
-            const struct pair *q = &t->external.at[i];
-            bool is_location = p && q->key && strcmp(q->key, "location") == 0;
-            pair(m, EXTERNAL_DATA, q->key, is_location ? p->location : q->value);
+            struct pair q = t->external.at[i];
+            if (p && q.key && strcmp(q.key, "location") == 0)
+                q.value = p->location;
+            pair(m, EXTERNAL_DATA, q);
         }
     }
     emit_int(&m->e, DATA_LOCATION, EXTERNAL);
@@ -185,6 +191,7 @@ void message_tensor(struct message *m, uint32_t field, const struct tensor *t, c
         size_t segment = emit_begin(e, 3);
         emit_int(e, 1, t->segment_begin);
         emit_int(e, 2, t->segment_end);
+        emit_fields(e, t->segment_extra);
         emit_end(e, segment);
     }
     if (inside) {

@@ -163,9 +163,6 @@ static status finish(struct reading *r) {
         diag_warning(r->d, DIAG_TWO_TYPES, loc_file(r->source->path),
                      "%zu values are declared twice with different types; the first counts",
                      r->n_disagreeing);
-    if (r->n_dropped)
-        diag_warning(r->d, DIAG_UNKNOWN_FIELDS, loc_file(r->source->path),
-                     "unknown fields in %zu places cannot be kept", r->n_dropped);
     return ST_OK;
 }
 

@@ -200,7 +200,7 @@ struct tensor *reading_tensor(struct reading *r, const struct place *where,
         t->has_segment = true;
         t->segment_begin = p->segment->begin;
         t->segment_end = p->segment->end;
-        reading_drop_extra(r, &p->segment->base);
+        t->segment_extra = reading_extra(r, &p->segment->base);
     }
     if (!elem_text(t->elem)) {
         reading_wrong(r, t->elem ? DIAG_UNSUPPORTED : DIAG_MALFORMED, where,

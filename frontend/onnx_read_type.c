@@ -25,7 +25,6 @@ static struct dim read_dim(struct reading *r, const struct place *where, size_t 
                *p->dim_param) {
         d.symbol = reading_name(r, p->dim_param);
     }
-    reading_drop_extra(r, &p->base);
     return d;
 }
 
@@ -41,15 +40,23 @@ static void read_shape(struct reading *r, const struct place *where,
     struct dim *dims = reading_room(r, ARENA_ARRAY(r->a, struct dim, p->n_dim));
     if (!dims)
         return;
-    for (size_t i = 0; i < p->n_dim; i++)
+    size_t n_extended = 0;
+    for (size_t i = 0; i < p->n_dim; i++) {
         dims[i] = read_dim(r, where, i, p->dim[i]);
+        n_extended += p->dim[i]->base.n_unknown_fields > 0;
+    }
+    struct bytes *extras =
+        n_extended ? reading_room(r, ARENA_ARRAY(r->a, struct bytes, p->n_dim)) : NULL;
+    for (size_t i = 0; extras && i < p->n_dim; i++)
+        extras[i] = reading_extra(r, &p->dim[i]->base);
+    t->dim_extras = extras;
+    t->shape_extra = reading_extra(r, &p->base);
     t->has_shape = true;
     t->rank = (int32_t)p->n_dim;
     t->dims = dims;
     int64_t n;
     if (type_is_static(t) && elem_bits(t->elem) && !type_bytes(t, &n))
         reading_wrong(r, DIAG_BAD_DIM, where, "the size in bytes does not fit into 63 bits");
-    reading_drop_extra(r, &p->base);
 }
 
 const struct type *reading_type(struct reading *r, const struct place *where,
@@ -99,6 +106,6 @@ const struct type *reading_type(struct reading *r, const struct place *where,
         break;
     }
     if (inner)
-        reading_drop_extra(r, inner);
+        t->inner_extra = reading_extra(r, inner);
     return t;
 }

@@ -60,9 +60,9 @@ struct pairs reading_pairs(struct reading *r, Onnx__StringStringEntryProto *cons
         return out;
     for (out.n = 0; out.n < n; out.n++) {
         const Onnx__StringStringEntryProto *p = at[out.n];
-        out.at[out.n] =
-            (struct pair){.key = reading_name(r, p->key), .value = reading_name(r, p->value)};
-        reading_drop_extra(r, &p->base);
+        out.at[out.n] = (struct pair){.key = reading_name(r, p->key),
+                                      .value = reading_name(r, p->value),
+                                      .extra = reading_extra(r, &p->base)};
     }
     return out;
 }
@@ -86,10 +86,6 @@ struct bytes reading_extra(struct reading *r, const ProtobufCMessage *m) {
         out.n += f->len;
     }
     return out;
-}
-
-void reading_drop_extra(struct reading *r, const ProtobufCMessage *m) {
-    r->n_dropped += m->n_unknown_fields > 0;
 }
 
 struct bytes reading_packed(struct reading *r, const ProtobufCMessage *const *at, size_t n,

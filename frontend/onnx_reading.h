@@ -16,7 +16,6 @@ struct reading {
     const struct source *source;
     const struct wire_scan *scan;
     struct external external;
-    size_t n_dropped;     // messages whose unknown fields have no place in the IR
     size_t n_disagreeing; // values with two declarations that differ
     status st;
 };
@@ -44,8 +43,6 @@ struct bytes reading_bytes(struct reading *r, const void *at, size_t n);
 struct pairs reading_pairs(struct reading *r, Onnx__StringStringEntryProto *const *at, size_t n);
 // The fields that our version of the format does not know, in wire format.
 struct bytes reading_extra(struct reading *r, const ProtobufCMessage *m);
-// For messages that have no place to keep them: they are counted, and the user is told.
-void reading_drop_extra(struct reading *r, const ProtobufCMessage *m);
 // The whole message, in wire format; `field` > 0 puts its tag and length in front.
 struct bytes reading_packed(struct reading *r, const ProtobufCMessage *const *at, size_t n,
                             uint32_t field);

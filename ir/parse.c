@@ -141,10 +141,11 @@ bool parse_hex(struct parser *p, struct bytes *out) {
 }
 
 bool parse_pair(struct parser *p, struct pair *out) {
-    out->key = NULL;
+    *out = (struct pair){0};
     if (!parse_take_word(p, "_") && !parse_name(p, &out->key))
         return false;
-    return parse_want(p, '=') && parse_quoted(p, &out->value);
+    return parse_want(p, '=') && parse_quoted(p, &out->value) &&
+           (p->t.first || !parse_take_word(p, "with") || parse_hex(p, &out->extra));
 }
 
 bool parse_add_pair(struct parser *p, struct pairs *to, struct pair one) {

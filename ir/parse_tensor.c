@@ -219,7 +219,8 @@ bool parse_payload(struct parser *p, struct tensor *t) {
 static bool parse_segment(struct parser *p, struct tensor *t) {
     t->has_segment = true;
     return parse_want(p, '[') && parse_int(p, &t->segment_begin) && parse_want(p, ',') &&
-           parse_int(p, &t->segment_end) && parse_want(p, ']');
+           parse_int(p, &t->segment_end) && parse_want(p, ']') &&
+           (!parse_take_word(p, "with") || parse_hex(p, &t->segment_extra));
 }
 
 static bool parse_fact(struct parser *p, struct tensor *t) {

@@ -30,8 +30,9 @@ bool parse_elem(struct parser *p, enum elem *out) {
     return true;
 }
 
-static bool parse_dim(struct parser *p, struct dim *out) {
+static bool parse_dim(struct parser *p, struct dim *out, struct bytes *extra) {
     *out = (struct dim){.size = DIM_UNKNOWN};
+    *extra = (struct bytes){0};
     struct token at = p->t;
     int64_t x;
     if (parse_take(p, '?')) {
@@ -44,29 +45,37 @@ static bool parse_dim(struct parser *p, struct dim *out) {
     } else if (!parse_name(p, &out->symbol)) {
         return false;
     }
-    return !parse_take_word(p, "as") || parse_name(p, &out->denotation);
+    return (!parse_take_word(p, "as") || parse_name(p, &out->denotation)) &&
+           (!parse_take_word(p, "with") || parse_hex(p, extra));
 }
 
 typedef VEC(struct dim) dims_vec;
 
 static bool parse_shape(struct parser *p, struct type *t) {
     dims_vec dims = {0};
+    struct bytes *extras = NULL;
     if (!parse_want(p, '['))
         return false;
     if (parse_take(p, '*'))
         return parse_want(p, ']');
     while (!parse_at(p, ']')) {
         struct dim one;
+        struct bytes extra;
         if (dims.n == LIMIT_RANK)
             return parse_fail(p, &p->t, "more than %d dimensions", LIMIT_RANK);
-        if ((dims.n && !parse_want(p, ',')) || !parse_dim(p, &one))
+        if ((dims.n && !parse_want(p, ',')) || !parse_dim(p, &one, &extra))
             return false;
+        if (extra.n && !extras && !(extras = ARENA_ARRAY(p->m->arena, struct bytes, LIMIT_RANK)))
+            return parse_no_room(p);
+        if (extra.n)
+            extras[dims.n] = extra;
         if (!VEC_PUSH(p->m->arena, &dims, one))
             return parse_no_room(p);
     }
     t->has_shape = true;
     t->rank = (int32_t)dims.n;
     t->dims = dims.at;
+    t->dim_extras = extras;
     return parse_want(p, ']');
 }
 
@@ -121,6 +130,12 @@ static bool parse_kind(struct parser *p, struct type *t) {
     return parse_shape(p, t);
 }
 
+static bool parse_extras(struct parser *p, struct type *t) {
+    return parse_hex(p, &t->extra) &&
+           (p->t.kind != LEX_HEX || (parse_hex(p, &t->inner_extra) &&
+                                     (p->t.kind != LEX_HEX || parse_hex(p, &t->shape_extra))));
+}
+
 bool parse_type(struct parser *p, const struct type **out) {
     *out = NULL;
     if (parse_take_word(p, "_"))
@@ -131,7 +146,7 @@ bool parse_type(struct parser *p, const struct type **out) {
     if (!parse_enter(p))
         return false;
     bool ok = parse_kind(p, t) && (!parse_take_word(p, "as") || parse_name(p, &t->denotation)) &&
-              (!parse_take_word(p, "with") || parse_hex(p, &t->extra));
+              (!parse_take_word(p, "with") || parse_extras(p, t));
     parse_leave(p);
     *out = t;
     return ok;

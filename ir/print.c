@@ -50,6 +50,10 @@ static void print_pair(struct str *out, const struct pair *p) {
         str_add_char(out, '_');
     str_add_char(out, '=');
     print_quoted(out, p->value);
+    if (p->extra.n) {
+        str_add(out, " with ");
+        print_hex(out, p->extra.at, p->extra.n);
+    }
 }
 
 void print_pairs(struct str *out, const struct pairs *p) {

@@ -181,6 +181,10 @@ void print_tensor_facts(struct printer *p, const struct tensor *t, const char *u
         open_fact(out, &any);
         str_addf(out, "segment=[%lld,%lld]", (long long)t->segment_begin,
                  (long long)t->segment_end);
+        if (t->segment_extra.n) {
+            str_add(out, " with ");
+            print_hex(out, t->segment_extra.at, t->segment_extra.n);
+        }
     }
     if (t->metadata.n) {
         open_fact(out, &any);

@@ -1,6 +1,8 @@
 // Types as text: f32[8,784], i64[N,?], f32[] (rank 0), f32[*] (rank unknown), seq(f32[*]), opt(…),
 // map(i64, f32[*]), sparse f32[3,3], opaque("domain", "name"), ? (a type that says nothing), and _
 // for no type at all. Denotations follow as words: f32[8 as DATA_BATCH,3] as IMAGE.
+// Unknown fields follow as bytes: f32[8 with x"…"] with x"…", where a second run of bytes is that
+// of the part that the kind has, and a third that of the shape.
 #include "ir/number.h"
 #include "ir/print.h"
 
@@ -21,7 +23,7 @@ void print_elem(struct str *out, enum elem e) {
         str_addf(out, "elem%d", (int)e);
 }
 
-static void print_dim(struct str *out, struct dim d) {
+static void print_dim(struct str *out, struct dim d, struct bytes extra) {
     int64_t x;
     if (d.size >= 0)
         str_addf(out, "%lld", (long long)d.size);
@@ -35,6 +37,10 @@ static void print_dim(struct str *out, struct dim d) {
         str_add(out, " as ");
         print_word(out, d.denotation);
     }
+    if (extra.n) {
+        str_add(out, " with ");
+        print_hex(out, extra.at, extra.n);
+    }
 }
 
 static void print_shape(struct str *out, const struct type *t) {
@@ -46,7 +52,7 @@ static void print_shape(struct str *out, const struct type *t) {
     for (int32_t i = 0; i < t->rank; i++) {
         if (i)
             str_add_char(out, ',');
-        print_dim(out, t->dims[i]);
+        print_dim(out, t->dims[i], t->dim_extras ? t->dim_extras[i] : (struct bytes){0});
     }
     str_add_char(out, ']');
 }
@@ -93,8 +99,12 @@ void print_type(struct str *out, const struct type *t) {
         str_add(out, " as ");
         print_word(out, t->denotation);
     }
-    if (t->extra.n) {
+    if (t->extra.n || t->inner_extra.n || t->shape_extra.n) {
         str_add(out, " with ");
         print_hex(out, t->extra.at, t->extra.n);
     }
+    if (t->inner_extra.n || t->shape_extra.n)
+        print_hex(out, t->inner_extra.at, t->inner_extra.n);
+    if (t->shape_extra.n)
+        print_hex(out, t->shape_extra.at, t->shape_extra.n);
 }

@@ -33,6 +33,7 @@ struct tensor {
     struct pairs external; // EXTERNAL: location, offset, length, checksum as they were in the file
     bool has_segment;      // TensorProto.segment, carried along
     int64_t segment_begin, segment_end;
+    struct bytes segment_extra;
     struct pairs metadata;
     struct bytes extra; // unknown fields, in wire format
 };

@@ -31,6 +31,7 @@ struct bytes {
 
 struct pair {
     const char *key, *value;
+    struct bytes extra; // unknown fields, in wire format
 };
 
 struct pairs {
@@ -66,7 +67,10 @@ struct type {
     const struct type *child; // sequence, optional, map's value; may be NULL (unknown)
     const char *opaque_domain, *opaque_name;
     const char *denotation;
-    struct bytes extra; // unknown fields, in wire format
+    // Unknown fields, in wire format: of the type, of the part that its kind has, of the shape, and
+    // of each dimension (or NULL).
+    struct bytes extra, inner_extra, shape_extra;
+    const struct bytes *dim_extras;
 };
 
 const struct type *type_tensor(struct arena *a, enum elem e, const struct dim *dims, int32_t rank);

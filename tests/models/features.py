@@ -93,13 +93,14 @@ def payloads():
         tensors.append(packed)
     segment = h.make_tensor("segment", T.FLOAT, [2], [1, 2])
     segment.segment.begin, segment.segment.end = 0, 2
+    add(segment.segment, *FUTURE)
     segment.doc_string = "one piece"
     add(segment, (16, pair("made", "by hand")), *FUTURE)
     tensors.append(segment)
     away = T(name="away", dims=[1000], data_type=T.FLOAT, data_location=T.EXTERNAL)
     for key, value in (("location", "features.weights"), ("offset", "4096"), ("length", "4000"),
                        ("checksum", "0" * 40)):
-        away.external_data.add(key=key, value=value)
+        add(away.external_data.add(key=key, value=value), *FUTURE)
     tensors.append(away)
     graph = h.make_graph(
         [h.make_node("Constant", [], ["c"], value=tensors[0]),
@@ -177,13 +178,17 @@ def types():
     tp.denotation = "IMAGE"
     tp.tensor_type.shape.dim[0].denotation = "DATA_BATCH"
     tp.tensor_type.shape.dim[2].denotation = "DATA_FEATURE"
-    add(tp, *FUTURE)
+    for part in (tp, tp.tensor_type, tp.tensor_type.shape, tp.tensor_type.shape.dim[1]):
+        add(part, *FUTURE)
     mapped = onnx.TypeProto()
     mapped.map_type.key_type = T.INT64
     mapped.map_type.value_type.CopyFrom(h.make_sequence_type_proto(tp))
     sparse = h.make_sparse_tensor_type_proto(T.DOUBLE, [5, None])
     opaque = onnx.TypeProto(denotation="SECRET")
     opaque.opaque_type.domain, opaque.opaque_type.name = "my.domain", "Handle"
+    for part in (mapped.map_type, mapped.map_type.value_type.sequence_type, sparse.sparse_tensor_type,
+                 sparse.sparse_tensor_type.shape, opaque.opaque_type):
+        add(part, *FUTURE)
     unranked = h.make_tensor_type_proto(T.STRING, None)
     nothing = onnx.TypeProto(denotation="UNKNOWN")
     inputs = [h.make_value_info(n, t, doc_string=f"a {n}") for n, t in (
@@ -237,6 +242,7 @@ def surroundings():
     m = model(graph, ir=11, producer_name="by hand", producer_version="1.0", domain="org.example",
               model_version=7, doc_string="a model")
     h.set_model_props(m, {"author": "somebody", "licence": "any"})
+    add(m.metadata_props[1], *FUTURE)
     add(m.opset_import[0], *FUTURE)
     start = h.make_graph([h.make_node("RandomNormal", [], ["w0"], shape=[2])], "start", [], [f32("w0")])
     step = h.make_graph([h.make_node("Gradient", ["x"], ["g"], domain="ai.onnx.preview.training",

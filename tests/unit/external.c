@@ -59,7 +59,9 @@ static status find(const char *location, const char *offset, const char *length,
     struct scene s;
     scene_open(&s);
     struct external e = external_make(&s.arena, "m");
-    struct pair pairs[3] = {{"location", location}, {"offset", offset}, {"length", length}};
+    struct pair pairs[3] = {{.key = "location", .value = location},
+                            {.key = "offset", .value = offset},
+                            {.key = "length", .value = length}};
     struct tensor t = {
         .elem = ELEM_F32, .rank = 1, .dims = &(int64_t){4}, .payload = PAYLOAD_EXTERNAL};
     t.external = (struct pairs){pairs, length ? 3 : offset ? 2 : 1};

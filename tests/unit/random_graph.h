@@ -73,8 +73,9 @@ static inline struct pairs random_pairs(struct random_graph *r, uint64_t one_in)
     p.n = 1 + random_below(r, 3);
     p.at = ARENA_ARRAY(r->a, struct pair, p.n);
     for (size_t i = 0; i < p.n; i++)
-        p.at[i] =
-            (struct pair){random_maybe_text(r, 1), random_one_in(r, 9) ? NULL : random_text(r)};
+        p.at[i] = (struct pair){.key = random_maybe_text(r, 1),
+                                .value = random_one_in(r, 9) ? NULL : random_text(r),
+                                .extra = random_extra(r)};
     return p;
 }
 
@@ -106,6 +107,12 @@ static inline const struct type *random_type(struct random_graph *r) {
             dims[i].denotation = random_maybe_text(r, 20);
         }
         t->dims = dims;
+        t->shape_extra = random_extra(r);
+        struct bytes *extras =
+            random_one_in(r, 12) ? ARENA_ARRAY(r->a, struct bytes, t->rank) : NULL;
+        for (int32_t i = 0; extras && i < t->rank; i++)
+            extras[i] = random_extra(r);
+        t->dim_extras = extras;
     }
     if ((t->kind == TYPE_SEQUENCE || t->kind == TYPE_OPTIONAL || t->kind == TYPE_MAP) &&
         !random_one_in(r, 5))
@@ -116,6 +123,8 @@ static inline const struct type *random_type(struct random_graph *r) {
     }
     t->denotation = random_maybe_text(r, 20);
     t->extra = random_extra(r);
+    if (t->kind != TYPE_NONE)
+        t->inner_extra = random_extra(r);
     return t;
 }
 
@@ -185,6 +194,7 @@ static inline struct tensor *random_tensor(struct random_graph *r, const char *n
         t->has_segment = true;
         t->segment_begin = (int64_t)random_below(r, 100);
         t->segment_end = (int64_t)rng_next(&r->rng);
+        t->segment_extra = random_extra(r);
     }
     t->metadata = random_pairs(r, 15);
     t->extra = random_extra(r);

@@ -104,7 +104,7 @@ static struct bytes extra(void) {
 }
 
 static struct pairs one_pair(void) {
-    static struct pair p[] = {{"key", "value"}};
+    static struct pair p[] = {{.key = "key", .value = "value"}};
     return (struct pairs){p, 1};
 }
 
@@ -439,7 +439,9 @@ static struct tensor *external(struct here *h, int64_t n, bool there) {
     struct tensor *t = floats(h, n);
     mkdir("in", 0777);
     t->payload = PAYLOAD_EXTERNAL;
-    struct pair pairs[] = {{"location", "w.bin"}, {"offset", "4"}, {"checksum", "x"}};
+    struct pair pairs[] = {{.key = "location", .value = "w.bin"},
+                           {.key = "offset", .value = "4"},
+                           {.key = "checksum", .value = "x"}};
     t->external = (struct pairs){arena_copy(a, pairs, sizeof pairs), 3};
     h->m->path = "in/m.onnx";
     if (there) {
@@ -529,7 +531,9 @@ static void output_may_be_the_input(void **state) {
     h->m->path = "m.onnx";
     t->payload = PAYLOAD_EXTERNAL;
     t->data = (struct span){s, 0, 8000};
-    struct pair pairs[] = {{"location", data}, {"offset", "0"}, {"length", "8000"}};
+    struct pair pairs[] = {{.key = "location", .value = data},
+                           {.key = "offset", .value = "0"},
+                           {.key = "length", .value = "8000"}};
     t->external = (struct pairs){pairs, 3};
     assert_int_equal(write_to(h, "m.onnx", 1000), ST_OK); // named, not copied
     assert_int_equal(n_entries(".", now), 2);
