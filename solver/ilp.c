@@ -1,22 +1,6 @@
 // Lazy cuts: solve, realize, look where the schedule breaks the budget, add cuts or rows there,
 // and again (ilp.h).
-#include "solver/ilp.h"
-
-#include <string.h>
-
-#include "solver/cut_stage.h"
-
-struct ilp {
-    const struct ilp_task *task;
-    struct cut_view view;
-    struct arena *a; // for what lives as long as the task
-    struct ilp_result *out;
-    bool *is_cut; // per node, and one for the end
-    struct cut_rows rows;
-    int32_t n_new_cuts;
-    int64_t start_ns;
-    bool over;
-};
+#include "solver/ilp_state.h"
 
 static double seconds_left(const struct ilp *s) {
     const struct cbc_limits *l = &s->task->limits;
@@ -76,133 +60,6 @@ static bool take_sequence(struct ilp *s, struct sequence found, struct sequence_
     return s->out->best.at != NULL;
 }
 
-// The position that is most over the room, among those whose stage is not closed; -1: none.
-static int32_t worst_open(const struct ilp *s, struct sequence q, const int64_t *held,
-                          const int32_t *stage, int64_t room) {
-    int32_t worst = -1;
-    for (int32_t at = 0; at < q.n; at++) {
-        int32_t t = stage[at];
-        bool first = q.at[at] == t;
-        bool closed = s->is_cut[t] && (first || t == 0 || s->is_cut[t - 1]);
-        if (held[at] > room && !closed && (worst < 0 || held[at] > held[worst]))
-            worst = at;
-    }
-    return worst;
-}
-
-// Cuts at the worst places, a few per round and not too close to each other. A recomputation is cut
-// off on both sides, so that rows can speak about its stage.
-static int32_t add_cuts(struct ilp *s, struct sequence q, int64_t *held, const int32_t *stage,
-                        int64_t room) {
-    int32_t n_added = 0, apart = s->view.n_steps / 20 + 1;
-    while (n_added < 3) {
-        int32_t at = worst_open(s, q, held, stage, room);
-        if (at < 0)
-            break;
-        int32_t t = stage[at];
-        s->is_cut[t] = true;
-        if (q.at[at] != t && t > 0)
-            s->is_cut[t - 1] = true;
-        n_added++;
-        for (int32_t i = 0; i < q.n; i++)
-            if (stage[i] >= t - apart && stage[i] <= t + apart)
-                held[i] = 0;
-    }
-    return n_added;
-}
-
-// The stage is closed: both its ends are cuts, so that rows can speak about it.
-static bool is_closed(const struct ilp *s, int32_t t) {
-    return t > 0 && s->is_cut[t] && s->is_cut[t - 1];
-}
-
-static int64_t room_of(const struct ilp *s, const struct cut_model *m, const double *x) {
-    if (m->room_col < 0)
-        return s->view.room;
-    return (int64_t)(x[m->room_col] / s->view.byte_scale * (1 + 1e-9)) + 1;
-}
-
-// Puts the runs of a stage in another order.
-static bool replace_stage(struct sequence *q, const int32_t *stage, int32_t t,
-                          struct sequence order, struct arena *a) {
-    int32_t first = 0, n = 0;
-    while (first < q->n && stage[first] < t)
-        first++;
-    while (first + n < q->n && stage[first + n] == t && q->at[first + n] != t)
-        n++;
-    int32_t *at = ARENA_ARRAY(a, int32_t, q->n - n + order.n);
-    if (!at)
-        return false;
-    memcpy(at, q->at, (size_t)first * sizeof *at);
-    memcpy(at + first, order.at, (size_t)order.n * sizeof *at);
-    memcpy(at + first + order.n, q->at + first + n, (size_t)(q->n - first - n) * sizeof *at);
-    *q = (struct sequence){.at = at, .n = q->n - n + order.n};
-    return true;
-}
-
-// The first closed stage after `after` in which a recomputation goes over the room; -1: none.
-static int32_t next_broken(const struct ilp *s, struct sequence q, const int64_t *held,
-                           const int32_t *stage, int64_t room, int32_t after) {
-    for (int32_t at = 0; at < q.n; at++)
-        if (held[at] > room && q.at[at] != stage[at] && stage[at] > after &&
-            is_closed(s, stage[at]))
-            return stage[at];
-    return -1;
-}
-
-// Rows for a closed stage that no order can run: about its peaks if they say it, else the stage as
-// a whole is forbidden.
-static bool add_stage_rows(struct ilp *s, const struct cut_model *m, const double *x,
-                           const struct stage *what, int64_t room) {
-    size_t before = s->rows.n;
-    for (int32_t i = 0; i < what->t && i < s->view.p->n; i++) {
-        struct cut_row row;
-        bool found;
-        if (!what->may_run[i])
-            continue;
-        if (!cut_peak_row(&s->view, m, x, what->t, i, s->a, &row, &found) ||
-            (found && !VEC_PUSH(s->a, &s->rows, row)))
-            return false;
-    }
-    if (s->rows.n > before)
-        return true;
-    struct cut_row row;
-    return stage_forbid(&s->view, what, room, s->a, &row) && VEC_PUSH(s->a, &s->rows, row);
-}
-
-// Every closed stage that goes over the room gets an order that fits, or rows.
-static bool settle_stages(struct ilp *s, const struct cut_model *m, const double *x,
-                          struct sequence *q, struct arena *scratch) {
-    int64_t room = room_of(s, m, x);
-    for (int32_t t = -1;;) {
-        int64_t *held;
-        int32_t *stage;
-        struct stage what;
-        struct sequence order;
-        enum stage_answer answer;
-        if (!cut_profile(&s->view, *q, scratch, &held, &stage))
-            return false;
-        if ((t = next_broken(s, *q, held, stage, room, t)) < 0)
-            return true;
-        if (!stage_of_point(&s->view, m, x, t, scratch, &what) ||
-            !stage_order(&s->view, &what, room, scratch, &answer, &order))
-            return false;
-        if (answer == STAGE_FITS && !replace_stage(q, stage, t, order, scratch))
-            return false;
-        if (answer == STAGE_DOES_NOT_FIT && !add_stage_rows(s, m, x, &what, room))
-            return false;
-    }
-}
-
-// Looks where the sequence goes over the room of the point, and adds cuts there.
-static bool refine(struct ilp *s, const struct cut_model *m, const double *x, struct sequence q,
-                   struct arena *scratch) {
-    int64_t *held;
-    int32_t *stage;
-    return cut_profile(&s->view, q, scratch, &held, &stage) &&
-           (s->n_new_cuts = add_cuts(s, q, held, stage, room_of(s, m, x)), true);
-}
-
 static bool collect_cuts(const struct ilp *s, struct arena *a, struct cuts *out) {
     out->n = 0;
     out->at = ARENA_ARRAY(a, int32_t, s->view.n_steps);
@@ -213,7 +70,16 @@ static bool collect_cuts(const struct ilp *s, struct arena *a, struct cuts *out)
 }
 
 static int kind_flags(enum ilp_kind kind) {
-    return kind == ILP_F3Z ? CUT_LATER : kind == ILP_LEAST ? CUT_LEAST : 0;
+    switch (kind) {
+    case ILP_F3Z:
+        return CUT_LATER;
+    case ILP_LEAST:
+        return CUT_LEAST;
+    case ILP_RELAX:
+        return CUT_CONTINUOUS | CUT_LATER;
+    default:
+        return 0;
+    }
 }
 
 // Half of the task's gap is for the programs, the other half for what they do not see.
@@ -242,16 +108,38 @@ static bool take_answer(struct ilp *s, const struct cut_model *m, const struct c
     struct sequence q;
     struct sequence_facts facts;
     size_t n_rows = s->rows.n;
+    int32_t n_new_cuts = 0;
     if (!cut_realize(&s->view, m, answer->x, 0.5, scratch, &q) ||
-        !settle_stages(s, m, answer->x, &q, scratch) || !sequence_prune(s->task->p, &q, scratch) ||
-        !take_sequence(s, q, &facts))
+        !ilp_settle_stages(s, m, answer->x, &q, scratch) ||
+        !sequence_prune(s->task->p, &q, scratch) || !take_sequence(s, q, &facts))
         return false;
-    s->n_new_cuts = 0;
-    if (facts.wrong_at < 0 && !close_enough(s) && !refine(s, m, answer->x, q, scratch))
+    if (facts.wrong_at < 0 && !close_enough(s) &&
+        !ilp_add_cuts(s, m, answer->x, q, scratch, &n_new_cuts))
         return false;
     s->out->n_rows = (int32_t)s->rows.n;
     // Without anything new the next program would be the same as this one.
-    s->over = s->over || s->rows.n + (size_t)s->n_new_cuts == n_rows;
+    s->over = s->over || (s->rows.n == n_rows && n_new_cuts == 0);
+    return true;
+}
+
+// The relaxation alone: its fractions are rounded at several thresholds. The sequence of the middle
+// one shows where cuts are due.
+static bool take_fractions(struct ilp *s, const struct cut_model *m,
+                           const struct cbc_answer *answer, struct arena *scratch) {
+    static const double thresholds[] = {0.5, 0.999, 0.9, 0.7, 0.3, 0.1, 0.001};
+    int32_t n_new_cuts = 0;
+    if (answer->result == CBC_INFEASIBLE)
+        s->out->denied = true;
+    for (size_t k = 0; answer->result == CBC_OPTIMAL && k < sizeof thresholds / sizeof *thresholds;
+         k++) {
+        struct sequence q;
+        struct sequence_facts facts;
+        if (!cut_realize(&s->view, m, answer->x, thresholds[k], scratch, &q) ||
+            !sequence_prune(s->task->p, &q, scratch) || !take_sequence(s, q, &facts) ||
+            (k == 0 && !ilp_add_cuts(s, m, answer->x, q, scratch, &n_new_cuts)))
+            return false;
+    }
+    s->over = s->over || n_new_cuts == 0;
     return true;
 }
 
@@ -275,12 +163,13 @@ static bool solve_round(struct ilp *s) {
         if (ok && answer.result == CBC_OPTIMAL)
             take_bound(s, cbc_safe_bound(&m.program, answer.price), CUT_NO_SLACK);
     }
-    if (ok && !close_enough(s)) {
+    if (ok && s->task->kind == ILP_RELAX)
+        ok = take_fractions(s, &m, &answer, &scratch);
+    else if (ok && !close_enough(s))
         ok = cbc_mip(&m.program, start, &limits, &scratch, &answer) &&
              take_answer(s, &m, &answer, &scratch);
-        s->out->n_cuts = cuts.n;
-        s->out->n_rounds++;
-    }
+    s->out->n_cuts = cuts.n;
+    s->out->n_rounds++;
     arena_free(&scratch);
     return ok;
 }

@@ -14,6 +14,7 @@ enum ilp_kind {
     ILP_LAZY,  // one cut, and more where they are needed
     ILP_F3,    // a cut at every node from the start: all of Checkmate's S and R
     ILP_F3Z,   // ... with the columns "runs again later"
+    ILP_RELAX, // lazy cuts; linear programs only: a bound, and schedules by rounding
     ILP_LEAST, // lazy cuts; the least budget at any cost, instead of the least cost
 };
 
