@@ -59,7 +59,7 @@ status baseline_try(struct baseline *b, const bool *ends, enum baseline_plan pla
                                                    {true, REVERSAL_LATE},
                                                    {true, REVERSAL_SOON}};
     struct solve_run *run = b->run;
-    for (size_t k = 0; k < sizeof styles / sizeof *styles; k++) {
+    for (size_t k = 0; k < sizeof styles / sizeof *styles && !stop_now(run->stop); k++) {
         struct arena a = arena_make(run->arena->mem);
         struct reversal r;
         struct sequence s;

@@ -7,23 +7,46 @@
 // O(k log n / log (k + 1)).
 #include "solver/baseline.h"
 
-#define MOST_STATES 1024 // bounds the depth of the recursion; more states change little
+#define MOST_STATES 1024 // bounds the depth of the binomial recursion; more states change little
+#define TRY_EACH    64   // with no more states than this, every number is tried
+
+// The cheapest number of states that fits lies, as a rule, just below one that does not: doubling
+// finds the range, halving the place in it. `best` is the number that gave the incumbent, 0: none.
+static status try_states(struct baseline *b, enum baseline_plan plan, int32_t states,
+                         int32_t *best) {
+    int64_t before = solve_best_cost(b->run);
+    status st = baseline_try(b, b->may_end, plan, states);
+    if (solve_best_cost(b->run) < before)
+        *best = states;
+    return st;
+}
+
+static status search_states(struct baseline *b, enum baseline_plan plan) {
+    int32_t most = b->n_candidates + 1, best = 0;
+    status st = ST_OK;
+    if (plan == BASELINE_BINOMIAL && most > MOST_STATES)
+        most = MOST_STATES;
+    for (int32_t states = 1; st == ST_OK && states <= most && !stop_now(b->run->stop);
+         states += most <= TRY_EACH ? 1 : states)
+        st = try_states(b, plan, states, &best);
+    int32_t step = most <= TRY_EACH ? 0 : best / 2;
+    for (int32_t states = best + step; st == ST_OK && step > 0 && !stop_now(b->run->stop);) {
+        if (states <= most)
+            st = try_states(b, plan, states, &best);
+        step /= 2;
+        states = best == states ? states + step : states - step;
+    }
+    return st;
+}
 
 static status try_all(struct solve_run *r, enum baseline_plan plan) {
     for (int linear = 0; linear < 2; linear++) {
         struct baseline b;
         status st = baseline_open(r, linear, &b);
+        if (st == ST_OK)
+            st = search_states(&b, plan);
         if (st != ST_OK)
             return st;
-        // Few states first, each next number a tenth larger.
-        for (int32_t states = 1; states <= b.n_candidates + 1 && states <= MOST_STATES;
-             states += 1 + states / 10) {
-            st = baseline_try(&b, b.may_end, plan, states);
-            if (st != ST_OK)
-                return st;
-            if (stop_now(r->stop))
-                return ST_OK;
-        }
     }
     return ST_OK;
 }
