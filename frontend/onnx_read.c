@@ -132,10 +132,7 @@ static void read_model(struct reading *r, const Onnx__ModelProto *p) {
 // The parts without which nothing else makes sense. A text or a picture may well pass as protobuf,
 // all of whose fields are unknown.
 static void check_parts(struct reading *r, const Onnx__ModelProto *p) {
-    uint8_t head[WIRE_GUESS_BYTES];
-    size_t n =
-        r->source->n_bytes < WIRE_GUESS_BYTES ? (size_t)r->source->n_bytes : WIRE_GUESS_BYTES;
-    const char *guess = source_read(r->source, r->d, 0, head, n) ? NULL : wire_guess(head, n);
+    const char *guess = wire_guess(r->source);
     const char *lacks = !p->graph ? "graph" : p->ir_version <= 0 ? "IR version" : NULL;
     if (lacks && guess)
         reading_wrong(r, DIAG_NOT_ONNX, NULL, "not an ONNX model: the file seems to be %s", guess);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "ir/base/limits.h"
+
 static void add_place(struct str *out, const struct place *p) {
     // The chain goes from the inside out; its length is bounded by the guard's limit on nesting.
     if (p->in) {
@@ -28,6 +30,10 @@ struct loc reading_loc(const struct reading *r, const struct place *where, struc
 
 void reading_wrong(struct reading *r, enum diag_code code, const struct place *where,
                    const char *format, ...) {
+    if (r->d->list.n >= LIMIT_DIAGS) { // it is only counted: do not put it into words
+        diag_error(r->d, code, loc_none(), "%s", "");
+        return;
+    }
     struct arena scratch = arena_make(r->a->mem);
     struct str text = str_make(&scratch);
     va_list args;

@@ -41,6 +41,7 @@ struct scan {
     int64_t pos;
     size_t depth;
     int64_t n_lifted_bytes; // that stay in the file
+    int64_t allowed_bytes;  // of the footprint, when it was last looked at; it only grows
     size_t n_edited;        // so many of the outermost frames have an edit
     struct frame stack[LIMIT_WIRE_DEPTH];
 };
@@ -48,12 +49,7 @@ struct scan {
 // "byte 17: … (in graph.node.attribute)", or that the file is something else altogether.
 __attribute__((format(printf, 3, 4))) static status wrong(struct scan *s, int64_t at,
                                                           const char *format, ...) {
-    uint8_t head[WIRE_GUESS_BYTES];
-    int64_t n = s->w.source->n_bytes < WIRE_GUESS_BYTES ? s->w.source->n_bytes : WIRE_GUESS_BYTES;
-    status st = source_read(s->w.source, s->d, 0, head, (size_t)n);
-    if (st)
-        return st;
-    const char *guess = wire_guess(head, (size_t)n);
+    const char *guess = wire_guess(s->w.source);
     if (guess)
         return diag_error(s->d, DIAG_NOT_ONNX, loc_offset(s->w.source->path, 0),
                           "not an ONNX model: the file seems to be %s", guess);
@@ -66,8 +62,8 @@ __attribute__((format(printf, 3, 4))) static status wrong(struct scan *s, int64_
     str_addf(&text, " (in %s", s->stack[0].kind->message->short_name);
     for (size_t i = 1; i < s->depth; i++)
         str_addf(&text, ".%s", s->stack[i].field);
-    st = diag_error(s->d, DIAG_WIRE, loc_offset(s->w.source->path, at),
-                    "%s); the file is damaged or cut off", str_text(&text));
+    status st = diag_error(s->d, DIAG_WIRE, loc_offset(s->w.source->path, at),
+                           "%s); the file is damaged or cut off", str_text(&text));
     arena_free(&scratch);
     return st;
 }
@@ -77,6 +73,11 @@ static inline status varint(struct scan *s, int max_bytes, uint64_t *out) {
     int64_t end = s->stack[s->depth - 1].end;
     int64_t left = (end < s->w.end ? end : s->w.end) - s->pos;
     const uint8_t *p = window_at(&s->w, s->pos);
+    if (left > 0 && *p < 0x80) {
+        s->pos++;
+        *out = *p;
+        return ST_OK;
+    }
     uint64_t x = 0;
     for (int i = 0; i < max_bytes && i < left; i++) {
         x |= (uint64_t)(p[i] & 0x7f) << (7 * i);
@@ -97,8 +98,10 @@ static inline int64_t block_bytes(int64_t n) {
     return (n + 15) / 16 * 16;
 }
 
+// Counts memory that unpacking will take; what is lifted out is not unpacked.
 static inline void charge(struct scan *s, int64_t n_bytes) {
-    s->out->footprint_bytes += n_bytes;
+    if (!s->stack[s->depth - 1].lifted)
+        s->out->footprint_bytes += n_bytes;
 }
 
 // Text and packed lists are looked at piece by piece: calls `look` until all n_bytes are seen. It
@@ -205,7 +208,7 @@ static status enter(struct scan *s, const struct wire_rule *r, int64_t tag_at, i
         if (!VEC_PUSH(s->a, &s->out->training, l))
             return diag_no_room(s->d);
     }
-    if (!lifted)
+    if (r->action == WIRE_MESSAGE)
         charge(s, block_bytes((int64_t)r->child->message->sizeof_message) + block_bytes(r->item));
     s->stack[s->depth++] = (struct frame){.kind = r->child,
                                           .field = r->name,
@@ -287,6 +290,27 @@ static status delimited(struct scan *s, const struct wire_rule *r, uint32_t numb
     return ST_OK;
 }
 
+enum { NOTE_BYTES = 80 }; // protobuf-c keeps 40 bytes on each field, in blocks that double
+
+// Lists of numbers that are not packed are long runs of short fields: goes over those that follow
+// with the same tag and are well within the window.
+static void skip_run(struct scan *s, struct frame *f, uint8_t tag, unsigned wire) {
+    const uint8_t *start = window_at(&s->w, s->pos), *p = start;
+    const uint8_t *end = start + ((f->end < s->w.end ? f->end : s->w.end) - s->pos);
+    uint32_t n = 0;
+    for (; end - p > VARINT_BYTES && *p == tag; n++) {
+        int len = wire == WIRE_FIXED32 ? 4 : wire == WIRE_FIXED64 ? 8 : 1;
+        while (wire == WIRE_VARINT && len <= VARINT_BYTES && p[len] >= 0x80)
+            len++;
+        if (len > VARINT_BYTES)
+            break;
+        p += 1 + len;
+    }
+    s->pos += p - start;
+    f->n_fields += n;
+    charge(s, (int64_t)n * (8 + NOTE_BYTES));
+}
+
 static status field(struct scan *s) {
     static const struct wire_rule unknown = {.action = WIRE_UNKNOWN};
     struct frame *f = &s->stack[s->depth - 1];
@@ -302,10 +326,11 @@ static status field(struct scan *s) {
     bool list = r->repeated && (r->action == WIRE_SCALAR || r->action == WIRE_PAYLOAD);
     if (r->action != WIRE_UNKNOWN && wire != r->wire && !(wire == WIRE_DELIMITED && list))
         return wrong(s, tag_at, "%s has wire type %u instead of %u", r->name, wire, r->wire);
-    // protobuf-c keeps a note of 40 bytes on each field, in blocks that double; the first 16 cost
-    // nothing.
-    if (++f->n_fields > 16)
-        charge(s, 80);
+    if (++f->n_fields > 16) // the first notes lie on the stack
+        charge(s, NOTE_BYTES);
+    if (f->n_fields > LIMIT_WIRE_FIELDS)
+        return diag_error(s->d, DIAG_LIMIT, loc_offset(s->w.source->path, tag_at),
+                          "a message of more than %d fields", LIMIT_WIRE_FIELDS);
     int64_t skip = 0;
     switch (wire) {
     case WIRE_DELIMITED:
@@ -326,6 +351,8 @@ static status field(struct scan *s) {
         st = wrong(s, s->pos, "the message ends at byte %lld, in the middle of a number",
                    (long long)f->end);
     s->pos += skip;
+    if (!st && r->repeated && number < 16) // whose tag is a single byte
+        skip_run(s, f, (uint8_t)(number << 3 | wire), wire);
     charge(s, r->action == WIRE_UNKNOWN ? (int64_t)sizeof(ProtobufCMessageUnknownField) + 16 : 8);
     return st;
 }
@@ -335,17 +362,15 @@ static status field(struct scan *s) {
 // but short numbers, as tree ensembles are, comes to 44 times; an empty tensor to more than 150.
 static status check_footprint(struct scan *s) {
     int64_t seen = s->pos - s->n_lifted_bytes;
-    int64_t most = seen < LIMIT_PROTO_BYTES ? LIMIT_FOOTPRINT_BASE + LIMIT_FOOTPRINT_RATIO * seen
-                                            : LIMIT_FOOTPRINT;
-    if (most > LIMIT_FOOTPRINT)
-        most = LIMIT_FOOTPRINT;
-    if (s->out->footprint_bytes <= most)
+    s->allowed_bytes = LIMIT_FOOTPRINT_BASE + LIMIT_FOOTPRINT_RATIO * seen;
+    if (seen > LIMIT_PROTO_BYTES || s->allowed_bytes > LIMIT_FOOTPRINT)
+        s->allowed_bytes = LIMIT_FOOTPRINT;
+    if (s->out->footprint_bytes <= s->allowed_bytes)
         return ST_OK;
     return diag_error(s->d, DIAG_LIMIT, loc_offset(s->w.source->path, s->pos),
                       "the model would take more than %lld bytes of memory without its weights, "
-                      "out of proportion to "
-                      "its size in the file",
-                      (long long)most);
+                      "out of proportion to its size in the file",
+                      (long long)s->allowed_bytes);
 }
 
 status wire_scan(const struct source *source, const ProtobufCMessageDescriptor *top,
@@ -371,9 +396,13 @@ status wire_scan(const struct source *source, const ProtobufCMessageDescriptor *
             st = window_move(&s->w, s->pos, LOOK_AHEAD);
         if (!st)
             st = field(s);
-        if (!st)
+        if (!st && out->footprint_bytes > s->allowed_bytes)
             st = check_footprint(s);
     }
+    if (!st && out->slim_bytes > LIMIT_PROTO_BYTES)
+        st = diag_error(d, DIAG_LIMIT, loc_file(source->path),
+                        "the model has %lld bytes without its weights, more than protobuf allows",
+                        (long long)out->slim_bytes);
     arena_free(&scratch);
     return st;
 }

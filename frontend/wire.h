@@ -60,5 +60,4 @@ static inline size_t wire_put_varint(uint8_t *to, uint64_t x) {
 
 // What a file that is no ONNX model seems to be ("a PNG picture"), by its first bytes; NULL: no
 // idea.
-#define WIRE_GUESS_BYTES 64
-const char *wire_guess(const uint8_t *bytes, size_t n);
+const char *wire_guess(const struct source *s);

@@ -28,13 +28,16 @@ __attribute__((format(printf, 5, 0))) static void diag_add(struct diags *d,
                                                            const char *format, va_list args) {
     if (severity == DIAG_ERROR && d->n_errors++ == 0)
         d->worst = codes[code].st;
+    if (d->list.n >= LIMIT_DIAGS) {
+        d->n_dropped++;
+        return;
+    }
     struct str text = str_make(d->arena);
-    if (d->list.n < LIMIT_DIAGS)
-        str_addv(&text, format, args);
+    str_addv(&text, format, args);
     where.file = copy_text(d->arena, where.file);
     where.path = copy_text(d->arena, where.path);
     struct diag item = {severity, code, where, str_text(&text)};
-    if (d->list.n >= LIMIT_DIAGS || text.failed || !VEC_PUSH(d->arena, &d->list, item))
+    if (text.failed || !VEC_PUSH(d->arena, &d->list, item))
         d->n_dropped++;
 }
 

@@ -86,8 +86,10 @@ static void test_guesses(void **state) {
                   "ELF\2\1\1"),
             0, "a program");
     refused(BYTES("hello, world! this is no model"), 0, "seems to be text");
-    assert_string_equal(wire_guess((const uint8_t *)"", 0), "empty");
-    assert_null(wire_guess((const uint8_t *)"\x08\x08\x12", 3));
+    struct source empty = {.fd = -1, .memory = (const uint8_t *)"", .n_bytes = 0};
+    assert_string_equal(wire_guess(&empty), "empty");
+    struct source start = {.fd = -1, .memory = (const uint8_t *)"\x08\x08\x12", .n_bytes = 3};
+    assert_null(wire_guess(&start));
 }
 
 static struct msg nested(size_t n_levels) {
