@@ -1,7 +1,10 @@
 // `mfc MODEL -o PLAN`: read, plan, write.
+#include <string.h>
+
 #include "frontend/cli.h"
 #include "frontend/load.h"
 #include "frontend/plan.h"
+#include "frontend/weights.h"
 
 static void progress(void *to, const char *line) {
     cli_progress(to, "%s", line);
@@ -27,6 +30,11 @@ static status run(struct cli *c) {
                                    .progress_to = c};
     st = plan_run(m, options_text(&c->options, "passes"), &context);
     arena_free(&scratch);
+    const char *start = options_text(&c->options, "initial");
+    if (!st && start)
+        st = weights_write(m, start, &c->diags);
+    if (!st && strcmp(options_text(&c->options, "weights"), "inputs") == 0)
+        weights_detach(m);
     if (!st)
         st = plan_write(m, target, &c->diags);
     model_close(m);
@@ -36,6 +44,10 @@ static status run(struct cli *c) {
 static const struct option_spec plan_options[] = {
     {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0,
      "the plan to write (.onnx, .mfc or .dot); - is stdout"},
+    {"weights", 0, OPTION_CHOICE, "overridable|inputs", "overridable", 0, 0,
+     "how parameters are kept: initializers that can be fed, or plain inputs"},
+    {"initial", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
+     "also write a model that gives the parameters' first values"},
     {"passes", 0, OPTION_TEXT, "LIST", NULL, 0, 0, "run these passes instead of the whole way"},
     {0}};
 

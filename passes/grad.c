@@ -174,6 +174,26 @@ static status publish(struct engine *e, value_id v) {
                                                                         : diag_no_room(e->c->diags);
 }
 
+// BatchNormalization in training mode gives new running statistics: they come out as next(NAME) of
+// what went in, which can be fed, as parameters are.
+static status publish_statistics(struct engine *e, const struct node *n) {
+    struct graph *g = e->g;
+    bool training = n->op == OP_BatchNormalization && node_int(n, "training_mode", 0);
+    for (uint32_t k = 1; training && k < n->n_out && k < 3; k++) {
+        value_id old = n->in[k + 2], new = n->out[k];
+        if (!new.i || graph_value(g, new)->is_output)
+            continue;
+        const char *name = str_format(e->m->arena, "next(%s)", graph_value(g, old)->name);
+        if (!name || !graph_add_output(g, new))
+            return diag_no_room(e->c->diags);
+        bool own = graph_value(g, old)->init && !graph_value(g, old)->is_input;
+        if (!graph_find(g, name).i &&
+            (!graph_rename(g, new, name) || (own && !graph_add_input(g, old))))
+            return diag_no_room(e->c->diags);
+    }
+    return ST_OK;
+}
+
 // The step's outputs: loss, the model's own on request, gradients, running statistics.
 static status set_outputs(struct engine *e, value_id loss) {
     struct graph *g = e->g;
@@ -197,14 +217,8 @@ static status set_outputs(struct engine *e, value_id loss) {
             st = diag_no_room(e->c->diags);
         st = st ? st : publish(e, id);
     }
-    for (size_t i = 0; i < e->n_nodes && !st; i++) {
-        const struct node *n = graph_node(g, g->order.at[i]);
-        bool training = n->op == OP_BatchNormalization && node_int(n, "training_mode", 0);
-        for (uint32_t k = 1; k < n->n_out && k < 3 && training && !st; k++)
-            if (n->out[k].i && !graph_value(g, n->out[k])->is_output &&
-                !graph_add_output(g, n->out[k]))
-                st = diag_no_room(e->c->diags);
-    }
+    for (size_t i = 0; i < e->n_nodes && !st; i++)
+        st = publish_statistics(e, graph_node(g, g->order.at[i]));
     return st;
 }
 

@@ -196,8 +196,11 @@ static status run(struct model *m, struct pass_context *c) {
     }
     if (st)
         return st;
-    // First among the outputs, where gradients look for it.
+    // First among the outputs, where gradients look for it, and under a name that people look for.
     struct graph *g = m->graph;
+    if (!graph_value(g, loss)->is_output && !graph_find(g, "loss").i &&
+        !graph_rename(g, loss, "loss"))
+        return diag_no_room(c->diags);
     if (!graph_add_output(g, loss))
         return diag_no_room(c->diags);
     memmove(g->outputs.at + 1, g->outputs.at, (g->outputs.n - 1) * sizeof *g->outputs.at);
