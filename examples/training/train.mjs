@@ -1,7 +1,7 @@
 // Trains cnn.onnx with ONNX Runtime alone, on the training step that mfc makes of it:
 //
-//     mfc examples/cnn.onnx -o step.onnx --optimizer sgd --weights inputs --initial start.onnx
-//     node examples/train.mjs step.onnx start.onnx sgd
+//     mfc examples/training/cnn.onnx -o step.onnx --optimizer sgd --weights inputs --initial start.onnx
+//     node examples/training/train.mjs step.onnx start.onnx sgd
 //
 // The step takes images, labels, the parameters and the optimizer's settings, and gives the loss and next(NAME) for every parameter
 // NAME, which is fed back as NAME; start.onnx gives what they start from. The losses must be those that PyTorch saw (cnn_curve.json). `onnxruntime-node` is looked for in the folder that
