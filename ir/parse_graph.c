@@ -249,7 +249,7 @@ static bool resolve(struct parser *p, struct graph_parse *gp, value_id id) {
     if (!mention_named(p, gp->outer, v->name, gp->first.at[id.i], &outer))
         return false;
     v->outer = outer;
-    if (!v->type)
+    if (!v->type && !v->is_output && !v->has_info)
         v->type = graph_value(gp->outer->g, outer)->type;
     return true;
 }
@@ -284,7 +284,8 @@ static bool finish(struct parser *p, struct graph_parse *gp) {
     }
     for (size_t i = 0; i < g->inits.n; i++) {
         struct value *v = graph_value(g, g->inits.at[i]);
-        if (!v->type && !v->is_input && !(v->type = tensor_type(p->m->arena, v->init)))
+        bool said = v->type || v->is_input || v->is_output || v->has_info;
+        if (!said && !(v->type = tensor_type(p->m->arena, v->init)))
             return parse_no_room(p);
     }
     return gp->has_infos || declare_by_default(p, g);

@@ -152,11 +152,14 @@ static bool *find_read(struct printer *p, const struct graph *g) {
     return read;
 }
 
-// Is the type of a parameter just that of its tensor?
+// Does the type of a parameter go without saying: is it just that of its tensor? Where ONNX has a
+// place for it, it is said.
 static bool is_plain(const struct value *v) {
     const struct type *t = v->type;
     if (!t)
         return true;
+    if (v->has_info || v->is_output)
+        return false;
     if (t->kind != TYPE_TENSOR || t->elem != v->init->elem || !t->has_shape ||
         t->rank != v->init->rank || t->denotation || t->extra.n)
         return false;
@@ -172,8 +175,9 @@ static void declaration_line(struct printer *p, const struct value *v) {
     if (v->is_input)
         return;
     if (v->outer.i) {
-        if (more || v->has_info)
-            value_line(p, "outer", v, v->has_info);
+        bool typed = v->type && (v->has_info || v->is_output); // else it is the outer one's
+        if (more || typed)
+            value_line(p, "outer", v, typed);
     } else if (v->init) {
         if (more || !is_plain(v))
             value_line(p, "value", v, !is_plain(v));
