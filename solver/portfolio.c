@@ -8,6 +8,7 @@
 // but the problem, the options and the seed.
 #include <pthread.h>
 
+#include "solver/any_order.h"
 #include "solver/chain.h"
 #include "solver/ilp.h"
 #include "solver/methods.h"
@@ -33,7 +34,12 @@ struct portfolio {
 
 static void *run_program(void *argument) {
     struct portfolio *f = argument;
-    f->program_status = ilp_run(&f->program_run, &f->effort);
+    // The given order's program proves nothing about other orders.
+    struct any_order_effort any = {.seconds = f->effort.seconds, .n_nodes = f->effort.n_nodes};
+    if (f->r->options->free_order)
+        f->program_status = any_order_run(&f->program_run, &any);
+    if (f->program_status == ST_OK && !solve_over(&f->program_run))
+        f->program_status = ilp_run(&f->program_run, &f->effort);
     atomic_store(&f->program_done, true);
     return NULL;
 }

@@ -1,0 +1,19 @@
+// Lower bounds on the cost that hold for every order of first executions.
+//
+// A cut (cut.h) is the moment when a node q runs for the first time. Whatever the order, the
+// ancestors of q have run by then, and its descendants have not. So the program of a cut needs the
+// given order only to place the nodes that are neither: without them, what it proves holds for all
+// orders. The same goes for several cuts that are ancestors of one another, without the nodes that
+// are not comparable with all of them. On a training graph nearly every forward node is an ancestor
+// of the loss and nearly every backward node a descendant, and little is lost.
+#pragma once
+
+#include "solver/solve.h"
+
+struct any_order_effort {
+    double seconds;  // for all programs together; <= 0: only the run's own limits
+    int32_t n_nodes; // of each search tree, for repeatable runs; 0: no limit
+};
+
+// Proves what it can and tells the run, with letter 'O'.
+status any_order_run(struct solve_run *r, const struct any_order_effort *effort);
