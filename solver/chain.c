@@ -5,10 +5,22 @@
 
 #include "solver/pool.h"
 
-enum { ROUND_WORK = 50000, ROUND_WORK_PER_NODE = 20, ROUND_DOUBLINGS = 4 };
+enum {
+    ROUND_WORK = 50000,
+    ROUND_WORK_PER_NODE = 20,
+    ROUND_DOUBLINGS = 6,
+    FRESH_NODES = 600,
+    FREE_ROUND = 3
+};
 
 static int32_t chains_for(int32_t n_nodes) {
-    return n_nodes <= 2000 ? 8 : n_nodes <= 10000 ? 4 : 2;
+    return n_nodes <= 400 ? 8 : n_nodes <= 2000 ? 4 : 2;
+}
+
+// Half of the chains keep the given order at first, even when it is free: they are faster, and for
+// training graphs the order is hardly ever worth anything.
+static bool is_free_first(int32_t c, int32_t n) {
+    return n > 2 ? c % 4 < 2 : c == 0;
 }
 
 bool chains_make(struct chains *cs, struct solve_run *r) {
@@ -21,7 +33,7 @@ bool chains_make(struct chains *cs, struct solve_run *r) {
         struct chain *ch = &cs->at[c];
         ch->arena = arena_make(r->arena->mem);
         ch->stop = r->stop;
-        bool free_order = o->free_order && c % 4 < 2;
+        bool free_order = o->free_order && is_free_first(c, cs->n);
         ch->failed = !anneal_make(&ch->arena, r->p, o->budget_bytes, free_order, o->seed,
                                   (uint64_t)c, &ch->an);
         n_good += !ch->failed;
@@ -84,6 +96,18 @@ static struct sequence elite(const struct chains *cs, int32_t c, const struct se
     return best;
 }
 
+// When leaving the given order has paid, all chains leave it, for good.
+static void free_chains(struct chains *cs) {
+    int64_t given = INT64_MAX, any = INT64_MAX;
+    for (int32_t c = 0; c < cs->n; c++) {
+        int64_t *least = cs->at[c].an.free_order ? &any : &given;
+        int64_t cost = best_cost(&cs->at[c]);
+        *least = cost < *least ? cost : *least;
+    }
+    for (int32_t c = 0; c < cs->n && any < given; c++)
+        cs->at[c].an.free_order = true;
+}
+
 static void plan_chain(struct chains *cs, int32_t c, const struct sequence *incumbent,
                        int64_t incumbent_cost) {
     static const double explore_hot[] = {0.3, 1, 0.1, 0.5}, exploit_hot[] = {0.1, 0.3, 0.03, 1};
@@ -100,6 +124,8 @@ static void plan_chain(struct chains *cs, int32_t c, const struct sequence *incu
             from = best;
             ch->hot = exploit_hot[turn % 4];
         }
+    } else if (best_cost(ch) != INT64_MAX && ch->an.st.p->n > FRESH_NODES) {
+        from = (struct sequence){ch->an.best, ch->an.n_best}; // a fresh start is too dear
     }
     set_start(ch, from);
 }
@@ -132,6 +158,8 @@ int64_t chains_round(struct chains *cs, struct solve_run *r, int32_t n_threads, 
         incumbent.n = 0;
     int64_t good = solve_best_bound(r);
     good = good > r->options->target_cost ? good : r->options->target_cost;
+    if (cs->n_rounds >= FREE_ROUND)
+        free_chains(cs);
     for (int32_t c = 0; c < cs->n; c++) {
         struct chain *ch = &cs->at[c];
         ch->good_cost = good;

@@ -75,8 +75,8 @@ static status in_work(struct portfolio *f) {
 
 static status in_time_alone(struct portfolio *f) {
     struct solve_run *r = f->r;
-    double first = stop_seconds_left(r->stop) * 0.1;
-    first = first < 10 ? first : 10;
+    double first = stop_seconds_left(r->stop) * 0.1, some = 0.5 + r->p->n * 2e-3;
+    first = first < some ? first : some;
     bool program = true;
     while (!solve_over(r)) {
         chains_round(&f->chains, r, 1, INT64_MAX);

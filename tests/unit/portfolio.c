@@ -73,7 +73,7 @@ static void test_threads(void **unused) {
     struct scene s;
     scene_open(&s);
     struct problem p;
-    assert_int_equal(random_problem(&s.arena, &s.diags, 2, 4, 60, false, &p), ST_OK);
+    assert_int_equal(random_problem(&s.arena, &s.diags, 2, 4, 24, false, &p), ST_OK);
     int64_t peak = problem_given_peak(&p, &s.arena), floor = problem_floor(&p, NULL);
     struct schedule first = {0};
     for (int32_t threads = 1; threads <= 4; threads *= 2) {
