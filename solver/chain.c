@@ -33,6 +33,7 @@ bool chains_make(struct chains *cs, struct solve_run *r) {
         struct chain *ch = &cs->at[c];
         ch->arena = arena_make(r->arena->mem);
         ch->stop = r->stop;
+        ch->budget_bytes = o->budget_bytes;
         bool free_order = o->free_order && is_free_first(c, cs->n);
         ch->failed = !anneal_make(&ch->arena, r->p, o->budget_bytes, free_order, o->seed,
                                   (uint64_t)c, &ch->an);
@@ -45,21 +46,6 @@ void chains_free(struct chains *cs) {
     for (int32_t c = 0; c < cs->n; c++)
         if (cs->at[c].arena.mem)
             arena_free(&cs->at[c].arena);
-}
-
-// Copies a sequence to where the chain begins its next round.
-static void set_start(struct chain *ch, struct sequence s) {
-    if (s.n > ch->cap_start) {
-        int32_t *at = ARENA_ARRAY(&ch->arena, int32_t, s.n + s.n / 4);
-        if (!at) {
-            ch->failed = true;
-            return;
-        }
-        ch->start.at = at;
-        ch->cap_start = s.n + s.n / 4;
-    }
-    memcpy(ch->start.at, s.at, (size_t)s.n * sizeof *s.at);
-    ch->start.n = s.n;
 }
 
 static int64_t best_cost(const struct chain *ch) {
@@ -127,14 +113,23 @@ static void plan_chain(struct chains *cs, int32_t c, const struct sequence *incu
     } else if (best_cost(ch) != INT64_MAX && ch->an.st.p->n > FRESH_NODES) {
         from = (struct sequence){ch->an.best, ch->an.n_best}; // a fresh start is too dear
     }
-    set_start(ch, from);
+    ch->descend = cs->n_rounds > 0 && best_cost(ch) == INT64_MAX && from.at == cs->given.at;
+    if (ch->descend && ch->start.at.n > 0)
+        return; // it goes on from where it came
+    if (!least_set(&ch->start, &ch->arena, from))
+        ch->failed = true;
 }
 
 static void run_chain(void *context, int32_t index) {
     struct chain *ch = &((struct chains *)context)->at[index];
     if (ch->failed)
         return;
-    anneal_start(&ch->an, ch->start.at, ch->start.n);
+    if (ch->descend) {
+        if (!least_descend(&ch->an, &ch->start, ch->budget_bytes, ch->work, ch->stop))
+            ch->failed = true;
+        return;
+    }
+    anneal_start(&ch->an, ch->start.at.at, ch->start.at.n);
     if (!anneal_run(&ch->an, ch->work, ch->hot, ch->cold, ch->good_cost, ch->stop))
         ch->failed = true;
 }

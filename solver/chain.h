@@ -6,6 +6,7 @@
 #pragma once
 
 #include "solver/anneal.h"
+#include "solver/least.h"
 #include "solver/sequence.h"
 #include "solver/solve.h"
 
@@ -14,11 +15,11 @@ enum { CHAINS_MOST = 8 };
 struct chain {
     struct arena arena;
     struct anneal an;
-    struct sequence start; // what the next round begins with
-    int32_t cap_start;
+    struct least start; // what the next round begins with
+    bool descend;       // towards the budget, step by step: nothing has fitted yet
     double hot, cold;
     int64_t work;
-    int64_t good_cost;
+    int64_t good_cost, budget_bytes;
     const struct stop *stop;
     bool failed; // out of memory: the chain is out of the race
 };

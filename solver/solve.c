@@ -7,6 +7,7 @@
 
 #include "solver/check.h"
 #include "solver/incumbent.h"
+#include "solver/least.h"
 #include "solver/methods.h"
 
 static const struct solve_method methods[] = {
@@ -88,6 +89,8 @@ static status run_method(struct solve_run *r, const struct solve_method *m) {
     status st = m->baseline ? ST_OK : offer_known(r);
     if (st == ST_OK && (m->baseline || !solve_settled(r)))
         st = m->run(r);
+    else if (st == ST_OK && solve_best_cost(r) == INT64_MAX)
+        least_search(r); // proven infeasible: say what would do
     return st == ST_NO_PLAN || st == ST_INFEASIBLE ? ST_OK : st;
 }
 

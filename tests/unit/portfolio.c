@@ -68,6 +68,25 @@ static void test_exact_free(void **unused) {
     exact(true);
 }
 
+// Far too small a budget: what is said to work is right, and on small problems the least.
+static void test_least(void **unused) {
+    (void)unused;
+    for (uint64_t index = 0; index < 40; index++) {
+        bool free_order = index % 2;
+        struct scene s;
+        scene_open(&s);
+        struct problem p;
+        struct remat_front front;
+        struct schedule out;
+        assert_int_equal(random_problem(&s.arena, &s.diags, 31, index, 7, false, &p), ST_OK);
+        assert_true(remat_dp(&p, free_order, &front));
+        struct solve_options o = with_work(problem_floor(&p, NULL) - 1, free_order, 1);
+        assert_int_equal(run(&s, &p, &o, NULL, &out), ST_INFEASIBLE);
+        assert_int_equal(out.known_bytes, front.at[front.n - 1].budget_bytes);
+        scene_close(&s);
+    }
+}
+
 static void test_threads(void **unused) {
     (void)unused;
     struct scene s;
@@ -160,9 +179,10 @@ static void test_pool(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact_given),     cmocka_unit_test(test_exact_free),
-        cmocka_unit_test(test_threads),         cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_stop_keeps_best), cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_exact_given), cmocka_unit_test(test_exact_free),
+        cmocka_unit_test(test_least),       cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_stop),        cmocka_unit_test(test_stop_keeps_best),
+        cmocka_unit_test(test_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
