@@ -45,8 +45,10 @@ struct engine {
 };
 
 bool grad_carries(const struct graph *g, value_id v) {
-    const struct type *t = v.i ? graph_value(g, v)->type : NULL;
-    return t && t->kind == TYPE_TENSOR && elem_is_float(t->elem);
+    const struct value *x = graph_value(g, v);
+    const struct type *t = v.i ? x->type : NULL;
+    bool quantized = v.i && x->def.i && graph_node(g, x->def)->op == OP_QuantizeLinear;
+    return t && t->kind == TYPE_TENSOR && (elem_is_float(t->elem) || quantized);
 }
 
 static void mark_depends(struct engine *e) {
@@ -110,7 +112,8 @@ static void arrive(struct engine *e, value_id v, value_id dx) {
 // its value.
 static status check_type(struct engine *e, node_id id, value_id v, value_id dx) {
     const struct type *want = graph_value(e->g, v)->type, *have = graph_value(e->g, dx)->type;
-    bool same = have && have->elem == want->elem && have->rank == want->rank;
+    bool same = have && have->rank == want->rank &&
+                (have->elem == want->elem || !elem_is_float(want->elem)); // quantized: floats
     for (int32_t i = 0; same && i < want->rank; i++)
         same = have->dims[i].size == want->dims[i].size;
     if (same)

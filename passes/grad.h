@@ -45,7 +45,8 @@ typedef void grad_rule(struct grad *r);
 enum grad_kind { GRAD_NONE, GRAD_ZERO, GRAD_RULE };
 enum grad_kind grad_kind(enum op op);
 
-bool grad_carries(const struct graph *g, value_id v); // a float tensor: gradients flow through it
+// Gradients flow through float tensors, and straight through what QuantizeLinear made.
+bool grad_carries(const struct graph *g, value_id v);
 
 // What is trained (params.c): sets trained[v] for every such value, by default and by the options.
 extern const struct option_spec params_options[];

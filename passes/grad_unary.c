@@ -234,9 +234,11 @@ void back_cast(struct grad *r) {
     r->dx[0] = grad_cast(r, r->dy[0], grad_elem(r, r->x[0]));
 }
 
-// Training with quantization in the loop: the rounding is taken as if it were not there.
+// Training with quantization in the loop: the rounding is taken as if it were not there. The
+// gradient of the integers between is kept in floats.
 void back_straight_through(struct grad *r) {
-    r->dx[0] = grad_cast(r, r->dy[0], grad_elem(r, r->x[0]));
+    enum elem e = grad_elem(r, r->x[0]);
+    r->dx[0] = elem_is_float(e) ? grad_cast(r, r->dy[0], e) : r->dy[0];
 }
 
 // The mask says what was kept; 1/(1-ratio) is what it was scaled by.

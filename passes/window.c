@@ -138,7 +138,8 @@ status window_read_transposed(const struct shape *s, const struct type *x,
             w->begin[i] = strcmp(pad, "SAME_UPPER") == 0 ? total / 2 : total - total / 2;
             w->end[i] = total - w->begin[i];
         }
-        w->out[i] = full - w->begin[i] - w->end[i];
+        // A wanted size beyond the reach of the windows is filled up at the end.
+        w->out[i] = wanted[i] >= 0 ? wanted[i] : full - w->begin[i] - w->end[i];
         if (w->out[i] < 0)
             return shape_fail(s, "the pads are larger than spatial dimension %d of the output", i);
     }
