@@ -34,6 +34,28 @@ static const char *way_down(struct arena *a, const char *from, const char *to) {
     return low[n + 1] ? str_format(a, "%s/", low + n + 1) : "";
 }
 
+static bool is_data_file(const struct external_out *x, const char *entry) {
+    size_t n = strlen(x->name);
+    return strncmp(entry, x->name, n) == 0 && entry[n] == '.' &&
+           strspn(entry + n + 1, "0123456789abcdef") == DIGEST_CHARS &&
+           strcmp(entry + n + 1 + DIGEST_CHARS, ".data") == 0;
+}
+
+// Only what is there now is a former model's; what appears later may be that of another run which
+// writes to the same place.
+static bool list_former(struct external_out *x) {
+    bool ok = true;
+    DIR *dir = opendir(x->folder);
+    for (struct dirent *e; ok && dir && (e = readdir(dir));)
+        if (is_data_file(x, e->d_name)) {
+            const char *name = arena_copy(x->arena, e->d_name, strlen(e->d_name) + 1);
+            ok = name && VEC_PUSH(x->arena, &x->former, name);
+        }
+    if (dir)
+        closedir(dir);
+    return ok;
+}
+
 status external_out_open(struct external_out *x, const struct model *m,
                          const struct output *model_out) {
     x->model_out = model_out;
@@ -44,7 +66,7 @@ status external_out_open(struct external_out *x, const struct model *m,
     x->name = file_name(model_out->path);
     x->location = str_format(x->arena, "%s.%0*d.data", x->name, DIGEST_CHARS, 0);
     const char *input = m->path ? file_folder(x->arena, m->path) : ".";
-    if (!x->location || !input)
+    if (!x->location || !input || !list_former(x))
         return diag_no_room(x->d);
     x->prefix = way_down(x->arena, x->folder, input);
     return ST_OK;
@@ -90,10 +112,9 @@ static status move(struct external_out *x, struct message *msg, const struct ten
 
 // Whether the path, seen from the new folder, is the very file that was read, and is not about to
 // be replaced by the output itself.
-static bool reaches(const struct external_out *x, const struct source *s, const char *location) {
+static bool reaches(const struct external_out *x, const struct source *s, const char *path) {
     struct stat file, there, out;
-    const char *path = file_join(x->arena, x->folder, location);
-    if (!path || s->fd < 0 || fstat(s->fd, &file) < 0 || stat(path, &there) < 0)
+    if (s->fd < 0 || fstat(s->fd, &file) < 0 || stat(path, &there) < 0)
         return false;
     bool replaced = stat(x->model_out->path, &out) == 0 && out.st_dev == there.st_dev &&
                     out.st_ino == there.st_ino;
@@ -101,13 +122,14 @@ static bool reaches(const struct external_out *x, const struct source *s, const 
 }
 
 static status carry(struct external_out *x, struct message *msg, const struct tensor *t) {
-    const char *was = location_of(t), *now = NULL;
+    const char *was = location_of(t), *now = NULL, *path = NULL;
     if (was && x->prefix) {
         now = *x->prefix ? str_format(x->arena, "%s%s", x->prefix, was) : was;
-        if (!now)
+        path = now ? file_join(x->arena, x->folder, now) : NULL;
+        if (!path)
             return diag_no_room(x->d);
     }
-    if (x->folder && t->data.source && (!now || !reaches(x, t->data.source, now)))
+    if (x->folder && t->data.source && (!path || !reaches(x, t->data.source, path)))
         return move(x, msg, t);
     if (!now && x->n_kept++ == 0)
         x->first_kept = was;
@@ -158,11 +180,18 @@ static status add_piece(struct external_out *x, struct digest *g, struct span s,
     return st;
 }
 
+static void digest_number(struct digest *g, int64_t x) {
+    uint8_t b[8];
+    for (int i = 0; i < 8; i++)
+        b[i] = (uint8_t)((uint64_t)x >> 8 * i);
+    digest_add(g, b, sizeof b);
+}
+
 // Digest and copy of one span, piece by piece.
 static status copy(struct external_out *x, struct output *o, struct digest *g, struct span s,
                    uint8_t *buffer) {
     status st = ST_OK;
-    digest_add(g, &s.n_bytes, sizeof s.n_bytes);
+    digest_number(g, s.n_bytes); // where one ends and the next begins counts too
     while (s.n_bytes > 0 && !st) {
         struct span piece = s;
         if (piece.n_bytes > PIECE_BYTES)
@@ -197,13 +226,6 @@ status external_out_write(struct external_out *x, struct output *o) {
     return st;
 }
 
-static bool is_data_file(const struct external_out *x, const char *entry) {
-    size_t n = strlen(x->name);
-    return strncmp(entry, x->name, n) == 0 && entry[n] == '.' &&
-           strspn(entry + n + 1, "0123456789abcdef") == DIGEST_CHARS &&
-           strcmp(entry + n + 1 + DIGEST_CHARS, ".data") == 0;
-}
-
 // The locations that the new model names.
 static bool gather(struct map *used, const struct message *msg) {
     for (size_t i = 0; i < msg->tensors.n; i++) {
@@ -220,10 +242,11 @@ static bool gather(struct map *used, const struct message *msg) {
 void external_out_sweep(struct external_out *x, const struct message *msg) {
     struct map used = map_make(x->arena);
     int64_t one;
-    DIR *dir = x->folder && gather(&used, msg) ? opendir(x->folder) : NULL;
-    for (struct dirent *e; dir && (e = readdir(dir));)
-        if (is_data_file(x, e->d_name) && !map_get_text(&used, e->d_name, &one))
-            unlinkat(dirfd(dir), e->d_name, 0);
-    if (dir)
-        closedir(dir);
+    if (x->former.n == 0 || !gather(&used, msg))
+        return;
+    for (size_t i = 0; i < x->former.n; i++) {
+        const char *path = file_join(x->arena, x->folder, x->former.at[i]);
+        if (path && !map_get_text(&used, x->former.at[i], &one))
+            unlink(path);
+    }
 }

@@ -30,6 +30,7 @@ struct external_out {
     const char *folder, *name; // of the output; NULL: a stream, which has no folder
     const char *prefix;        // from the new folder to that of the input; NULL: no way
     char *location;            // of the data file; the digest comes last
+    VEC(const char *) former;  // data files of former models of this name
     VEC(struct moved) moved;
     struct map known; // span -> offset, so that shared bytes are moved once
     int64_t n_bytes;  // of the data file
@@ -47,5 +48,5 @@ status external_out_carry(struct external_out *x, struct message *msg);
 status external_out_move(struct external_out *x, struct message *msg, bool inits);
 // Writes the moved bytes, and so finds the name of the data file, which is then its o->path.
 status external_out_write(struct external_out *x, struct output *o);
-// Removes the data files of former models of this name that `msg` does not use.
+// Removes the data files of former models that `msg` does not use.
 void external_out_sweep(struct external_out *x, const struct message *msg);

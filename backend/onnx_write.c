@@ -58,6 +58,7 @@ static status write_data(struct job *j) {
     if (!path)
         return diag_no_room(x->d);
     status st = output_open(x->arena, x->d, path, &j->data);
+    j->data.path = j->model.path; // for messages, until it has a name of its own
     if (!st)
         st = external_out_write(x, &j->data);
     return st ? st : output_sync(&j->data, x->d);
