@@ -34,7 +34,7 @@ static bool skip_blanks(struct lex *l) {
 static void bad(struct token *t, const char *what) {
     t->kind = LEX_BAD;
     t->at = what;
-    t->n = strlen(what);
+    t->n = what ? strlen(what) : 0;
 }
 
 static void take_word(struct lex *l, struct token *t) {
@@ -89,7 +89,7 @@ static void take_string(struct lex *l, struct token *t) {
     t->n = end - from;
     char *copy = plain ? NULL : arena_alloc(l->arena, end - from);
     if (!plain && !copy) {
-        bad(t, "out of memory");
+        bad(t, NULL);
         return;
     }
     for (t->n = plain ? t->n : 0; copy && l->at < end;) {
@@ -111,7 +111,7 @@ static void take_hex(struct lex *l, struct token *t) {
         return;
     char *bytes = arena_alloc(l->arena, t->n / 2);
     if (!bytes) {
-        bad(t, "out of memory");
+        bad(t, NULL);
         return;
     }
     bool good = t->n % 2 == 0;

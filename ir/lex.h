@@ -20,11 +20,12 @@ enum lex_kind { LEX_END, LEX_WORD, LEX_VALUE, LEX_STRING, LEX_HEX, LEX_MARK, LEX
 
 struct token {
     enum lex_kind kind;
-    char mark;      // of a MARK
-    bool first;     // on its line
-    const char *at; // WORD: in the text; VALUE, STRING, HEX: decoded; BAD: what is wrong
-    size_t n;       // bytes at `at`
-    size_t end;     // offset in the text behind the token
+    char mark;  // of a MARK
+    bool first; // on its line
+    const char
+        *at;  // WORD: in the text; VALUE, STRING, HEX: decoded; BAD: what is wrong (NULL: no room)
+    size_t n; // bytes at `at`
+    size_t end; // offset in the text behind the token
     int64_t line, col;
 };
 

@@ -55,6 +55,8 @@ bool parse_expected(struct parser *p, const char *what) {
 void parse_advance(struct parser *p) {
     if (!p->stop)
         p->t = lex_next(&p->lex);
+    if (p->t.kind == LEX_BAD && !p->t.at)
+        parse_no_room(p);
 }
 
 bool parse_at(const struct parser *p, char mark) {
@@ -329,9 +331,8 @@ status parse_text(const char *text, size_t n, const char *path, struct arena *a,
                        .path = path,
                        .folder = file_folder(a, path),
                        .sources = map_make(a)};
-    if (!m || !p.folder)
+    if (!m || !p.folder || !(m->path = pool_intern(names, path)))
         return diag_no_room(d);
-    m->path = pool_intern(names, path);
     // A caller's locale may read decimals with a comma.
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t before = plain ? uselocale(plain) : (locale_t)0;
@@ -341,7 +342,7 @@ status parse_text(const char *text, size_t n, const char *path, struct arena *a,
         uselocale(before);
         freelocale(plain);
     }
-    return p.n_errors ? ST_MALFORMED : p.stop || !m->path ? ST_LIMIT : ST_OK;
+    return p.n_errors ? ST_MALFORMED : p.stop ? ST_LIMIT : ST_OK;
 }
 
 status parse_file(const struct source *from, struct arena *a, struct pool *names, struct diags *d,

@@ -7,8 +7,11 @@
 
 static bool in_memory(struct parser *p, const void *bytes, size_t n, struct span *out) {
     struct source *s;
-    if (source_memory(p->m->arena, p->d, bytes, (int64_t)n, &s))
-        return !(p->stop = true);
+    if (source_memory(p->m->arena, p->d, bytes, (int64_t)n, &s)) { // told there
+        p->stop = true;
+        p->t.kind = LEX_END;
+        return false;
+    }
     *out = (struct span){s, 0, (int64_t)n};
     return true;
 }

@@ -48,7 +48,7 @@ target_link_libraries(pipeline mfc::mfc)
 add_executable(pipeline_static pipeline.c)
 target_link_libraries(pipeline_static mfc::static)
 END
-"$cmake" -S project -B project/build -DCMAKE_C_COMPILER="$cc" -DCMAKE_C_FLAGS="$flags" \
+"$cmake" -S project -B project/build -G Ninja -DCMAKE_C_COMPILER="$cc" -DCMAKE_C_FLAGS="$flags" \
     -DCMAKE_PREFIX_PATH="$scratch/here" >log
 "$cmake" --build project/build >log
 
