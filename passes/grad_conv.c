@@ -1,16 +1,20 @@
 // Gradients of convolutions, for any number of spatial dimensions, groups, strides, dilations and
-// pads. Each is a convolution again:
-//   dX  stride 1: a convolution of dY with the weights turned round (about twice as fast on ONNX
-//   Runtime as
-//       ConvTranspose, and without its column buffer); otherwise ConvTranspose.
-//   dW  a convolution of X with dY as the kernel, where strides and dilations change places and
-//   batch and channels do
-//       too; one form for every number of groups.
-//   dB  a sum.
+// pads.
+//
+// dX with stride 1 is a convolution of dY with the weights turned round, which needs no column
+// buffer on ONNX Runtime; otherwise it is ConvTranspose.
+//
+// dW is one product per tap for small kernels; otherwise a convolution of X with dY as the kernel,
+// where strides and dilations change places, and batch and channels do too, which works for every
+// number of groups.
+//
+// dB is a sum. docs/gradients.md has the measurements behind these choices.
 #include "passes/grad.h"
 
 #include "ir/base/limits.h"
 #include "passes/window.h"
+
+enum { MAX_TAPS = 27 }; // of a kernel whose dW is taken tap by tap: up to 3x3x3 and 5x5
 
 struct conv {
     struct window w;
@@ -104,14 +108,55 @@ static value_id conv_dx(struct grad *r, const struct conv *c, value_id dy, value
     return grad_reshape_like(r, dx, x);
 }
 
-// 1x1 with stride 1: a plain product over all positions.
-static value_id pointwise_dw(struct grad *r, const struct conv *c, value_id x, value_id dy,
-                             value_id weights) {
-    int64_t area = grad_elements(r, x) / (c->n * c->cin), batch = 0;
-    value_id rows = grad_reshape(r, x, (int64_t[]){c->n, c->cin, area}, 3);
-    value_id cols = grad_reshape(r, dy, (int64_t[]){c->n, c->cout, area}, 3);
-    value_id each = BUILD(r->b, "MatMul", cols, grad_swap_last(r, rows));
-    return grad_reshape_like(r, grad_reduce(r, "ReduceSum", each, &batch, 1, false), weights);
+// One tap of the kernel at a time: the positions of X that it meets, times dY. With few taps this
+// is about twice as fast as the convolution below. The product is taken per image and summed,
+// unless the images' products would take more room than X and dY with batch and channels
+// exchanged, which make it one product.
+static value_id taps_dw(struct grad *r, const struct conv *c, value_id x, value_id dy,
+                        value_id weights, int64_t n_taps) {
+    const struct window *w = &c->w;
+    int64_t begin[LIMIT_RANK] = {0}, end[LIMIT_RANK] = {0}, axes[WINDOW_DIMS], area = 1, batch = 0;
+    for (int32_t i = 0; i < w->n; i++) {
+        begin[2 + i] = w->begin[i];
+        end[2 + i] = w->end[i];
+        axes[i] = 2 + i;
+        area *= w->out[i];
+    }
+    bool joint = c->cout * c->cin > (c->cout + c->cin) * area;
+    int64_t rows[] = {c->cout, c->n * area}, cols[] = {c->cin, c->n * area};
+    int64_t rows_each[] = {c->n, c->cout, area}, cols_each[] = {c->n, c->cin, area};
+    value_id data = grad_pad(r, x, begin, end), taps[MAX_TAPS];
+    if (joint)
+        data = swap(r, data, 0, 1);
+    value_id left =
+        joint ? grad_reshape(r, swap(r, dy, 0, 1), rows, 2) : grad_reshape(r, dy, rows_each, 3);
+    for (int64_t t = 0; t < n_taps; t++) {
+        int64_t from[WINDOW_DIMS], to[WINDOW_DIMS], at = t;
+        bool whole = true;
+        for (int32_t i = w->n; i-- > 0; at /= w->kernel[i]) {
+            from[i] = at % w->kernel[i] * w->dilation[i];
+            to[i] = from[i] + (w->out[i] - 1) * w->stride[i] + 1;
+            whole = whole && from[i] == 0 && w->stride[i] == 1 && to[i] == grad_dim(r, data, 2 + i);
+        }
+        value_id met = data;
+        if (!whole)
+            met =
+                BUILD(r->b, "Slice", data, build_ints(r->b, from, w->n), build_ints(r->b, to, w->n),
+                      build_ints(r->b, axes, w->n), build_ints(r->b, w->stride, w->n));
+        if (joint) {
+            taps[t] = build_op(r->b, "Gemm", VALUES(left, grad_reshape(r, met, cols, 2)),
+                               ATTRS(attr_int("transB", 1)));
+            continue;
+        }
+        value_id right = grad_swap_last(r, grad_reshape(r, met, cols_each, 3));
+        taps[t] = grad_reduce(r, "ReduceSum", BUILD(r->b, "MatMul", left, right), &batch, 1, false);
+    }
+    if (n_taps == 1)
+        return grad_reshape_like(r, taps[0], weights);
+    struct values all = {taps, (uint32_t)n_taps};
+    value_id stacked = build_op(r->b, "Concat", all, ATTRS(attr_int("axis", 0)));
+    stacked = grad_reshape(r, stacked, (int64_t[]){n_taps, c->cout, c->cin}, 3);
+    return grad_reshape_like(r, grad_transpose(r, stacked, (int64_t[]){1, 2, 0}), weights);
 }
 
 // X as [Cin/g, g N, spatial…], dY as the kernel [Cout, N, spatial…]: the result is [Cin/g, Cout, k…
@@ -120,12 +165,11 @@ static value_id conv_dw(struct grad *r, const struct conv *c, value_id x, value_
                         value_id weights) {
     const struct window *w = &c->w;
     size_t n = (size_t)w->n;
-    bool plain =
-        c->group == 1 && all_one(w->kernel, w->n) && all_one(w->stride, w->n) && c->n * c->cin > 0;
-    for (int32_t i = 0; i < 2 * w->n; i++)
-        plain = plain && c->pads[i] == 0;
-    if (plain)
-        return pointwise_dw(r, c, x, dy, weights);
+    int64_t n_taps = 1;
+    for (int32_t i = 0; i < w->n && n_taps <= MAX_TAPS; i++)
+        n_taps *= w->kernel[i];
+    if (c->group == 1 && n_taps <= MAX_TAPS && grad_elements(r, dy) > 0)
+        return taps_dw(r, c, x, dy, weights, n_taps);
     int64_t split[] = {c->n, c->group, c->cin / c->group},
             joined[] = {c->cin / c->group, c->group * c->n};
     value_id data = swap(r, regroup(r, x, 2, split, 3), 0, 2);

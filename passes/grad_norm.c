@@ -78,11 +78,13 @@ void back_batch_norm(struct grad *r) {
     value_id dg =
         xhat.i ? grad_reduce(r, "ReduceSum", grad_mul(r, dy, xhat), axes, n, true) : VALUE_NONE;
     if (r->want[0] && training) {
-        // dX = G rstd (dY - (dB + xhat dG) / m): the two sums are needed for the parameters anyway.
+        // dX = G rstd (dY - dB / m - xhat dG / m): the two sums are needed for the parameters
+        // anyway, and dividing them first touches small tensors only.
         int64_t m = grad_elements(r, x) / (grad_dim(r, x, 1) ? grad_dim(r, x, 1) : 1);
-        value_id sums =
-            grad_scale(r, grad_add(r, db, grad_mul(r, xhat, dg)), m ? 1 / (double)m : 0);
-        dx = grad_mul(r, grad_mul(r, scale, rstd), grad_sub(r, dy, sums));
+        double share = m ? 1 / (double)m : 0;
+        value_id inner = grad_sub(r, grad_sub(r, dy, grad_scale(r, db, share)),
+                                  grad_mul(r, xhat, grad_scale(r, dg, share)));
+        dx = grad_mul(r, grad_mul(r, scale, rstd), inner);
     } else if (r->want[0]) {
         dx = grad_mul(r, dy, grad_mul(r, scale, rstd));
     }

@@ -117,9 +117,8 @@ static int64_t one_axis(struct grad *r, int64_t otherwise) {
 
 void back_softmax(struct grad *r) { // y (dy - sum(dy y))
     int64_t axis = one_axis(r, -1);
-    value_id product = grad_mul(r, r->dy[0], r->y[0]);
-    value_id sum = grad_reduce(r, "ReduceSum", product, &axis, 1, true);
-    r->dx[0] = grad_sub(r, product, grad_mul(r, r->y[0], sum));
+    value_id sum = grad_reduce(r, "ReduceSum", grad_mul(r, r->dy[0], r->y[0]), &axis, 1, true);
+    r->dx[0] = grad_mul(r, r->y[0], grad_sub(r, r->dy[0], sum));
 }
 
 void back_log_softmax(struct grad *r) { // dy - exp(y) sum(dy)

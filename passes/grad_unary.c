@@ -110,9 +110,10 @@ void back_erf(struct grad *r) { // 2 / sqrt(pi) exp(-x²)
     times(r, grad_scale(r, bell, 2 / sqrt(acos(-1))));
 }
 
-// y is 0 or positive, so its sign is the mask; no second activation is kept for it.
+// y is 0 or positive, so it is its own mask; as a bool that is a quarter of its size or less.
 void back_relu(struct grad *r) {
-    times(r, BUILD(r->b, "Sign", r->y[0]));
+    value_id positive = grad_cast(r, r->y[0], ELEM_BOOL);
+    times(r, grad_cast(r, positive, grad_elem(r, r->dy[0])));
 }
 
 void back_softplus(struct grad *r) {
