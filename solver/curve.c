@@ -76,6 +76,26 @@ status curve_sweep(const struct problem *p, const struct solve_options *options,
     return ST_OK;
 }
 
+// The probes ended at the first schedule that was cheap enough. With what is left of the time, the
+// cheapest one in that memory, and a bound.
+static status polish(const struct problem *p, const struct solve_options *options,
+                     const struct solve_hooks *hooks, int64_t start_ns, struct arena *a,
+                     struct diags *d, struct schedule *out) {
+    struct solve_options o = *options;
+    struct schedule better;
+    struct steps start = out->steps;
+    o.budget_bytes = out->budget_bytes = out->peak_bytes;
+    o.starts = &start;
+    o.n_starts = 1;
+    share_limits(&o, options, start_ns, 1, 4);
+    if (hooks->stop && stop_raised(hooks->stop))
+        return ST_OK;
+    status st = solve(p, &o, hooks, a, d, &better);
+    if (st == ST_OK && better.cost <= out->cost)
+        *out = better;
+    return st == ST_NO_PLAN ? ST_OK : st;
+}
+
 #define PROBES     14
 #define CLOSE_PART 1000 // ends when the answer is within this part of what failed
 
@@ -117,7 +137,7 @@ status curve_least_memory(const struct problem *p, const struct solve_options *o
         else if (bound_asked(&probe) > most_cost)
             proven = at_least(proven, o.budget_bytes + 1);
     }
-    out->budget_bytes = out->peak_bytes;
+    st = polish(p, options, hooks, start_ns, a, d, out);
     out->least_bytes = proven;
-    return check_schedule(p, out, a, d);
+    return st == ST_OK ? check_schedule(p, out, a, d) : st;
 }
