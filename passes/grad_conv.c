@@ -128,8 +128,8 @@ static value_id taps_dw(struct grad *r, const struct conv *c, value_id x, value_
     value_id data = grad_pad(r, x, begin, end), taps[MAX_TAPS];
     if (joint)
         data = swap(r, data, 0, 1);
-    value_id left =
-        joint ? grad_reshape(r, swap(r, dy, 0, 1), rows, 2) : grad_reshape(r, dy, rows_each, 3);
+    value_id right = joint ? grad_reshape(r, swap(r, dy, 0, 1), rows, 2)
+                           : grad_swap_last(r, grad_reshape(r, dy, rows_each, 3));
     for (int64_t t = 0; t < n_taps; t++) {
         int64_t from[WINDOW_DIMS], to[WINDOW_DIMS], at = t;
         bool whole = true;
@@ -144,19 +144,19 @@ static value_id taps_dw(struct grad *r, const struct conv *c, value_id x, value_
                 BUILD(r->b, "Slice", data, build_ints(r->b, from, w->n), build_ints(r->b, to, w->n),
                       build_ints(r->b, axes, w->n), build_ints(r->b, w->stride, w->n));
         if (joint) {
-            taps[t] = build_op(r->b, "Gemm", VALUES(left, grad_reshape(r, met, cols, 2)),
+            taps[t] = build_op(r->b, "Gemm", VALUES(grad_reshape(r, met, cols, 2), right),
                                ATTRS(attr_int("transB", 1)));
-            continue;
+        } else {
+            value_id each = BUILD(r->b, "MatMul", grad_reshape(r, met, cols_each, 3), right);
+            taps[t] = grad_reduce(r, "ReduceSum", each, &batch, 1, false);
         }
-        value_id right = grad_swap_last(r, grad_reshape(r, met, cols_each, 3));
-        taps[t] = grad_reduce(r, "ReduceSum", BUILD(r->b, "MatMul", left, right), &batch, 1, false);
     }
-    if (n_taps == 1)
-        return grad_reshape_like(r, taps[0], weights);
     struct values all = {taps, (uint32_t)n_taps};
-    value_id stacked = build_op(r->b, "Concat", all, ATTRS(attr_int("axis", 0)));
-    stacked = grad_reshape(r, stacked, (int64_t[]){n_taps, c->cout, c->cin}, 3);
-    return grad_reshape_like(r, grad_transpose(r, stacked, (int64_t[]){1, 2, 0}), weights);
+    value_id stacked = taps[0]; // [Cin, Cout] for each tap
+    if (n_taps > 1)
+        stacked = build_op(r->b, "Concat", all, ATTRS(attr_int("axis", 0)));
+    stacked = grad_reshape(r, stacked, (int64_t[]){n_taps, c->cin, c->cout}, 3);
+    return grad_reshape_like(r, grad_transpose(r, stacked, (int64_t[]){2, 1, 0}), weights);
 }
 
 // X as [Cin/g, g N, spatial…], dY as the kernel [Cout, N, spatial…]: the result is [Cin/g, Cout, k…

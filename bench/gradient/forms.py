@@ -83,23 +83,23 @@ def conv_dw(how):
         stacked = f("Reshape", f("Concat", *taps, axis=0), f.const(np.array([9, C, C])))
         return f, f("Reshape", f("Transpose", stacked, perm=[1, 2, 0]), f.const(np.array([C, C, 3, 3])))
     flat = f.const(np.array([N, C, H * H]))
-    dy = f("Reshape", "dy", flat)
+    dy = f("Transpose", f("Reshape", "dy", flat), perm=[0, 2, 1])
     taps = []
     for i in range(3):
         for j in range(3):
             tap = f("Slice", padded, f.const(np.array([i, j])), f.const(np.array([i + H, j + H])), f.const(np.array([2, 3])))
-            each = f("MatMul", dy, f("Transpose", f("Reshape", tap, flat), perm=[0, 2, 1]))
+            each = f("MatMul", f("Reshape", tap, flat), dy)
             taps.append(f("ReduceSum", each, f.const(np.array([0])), keepdims=0))
-    stacked = [f("Unsqueeze", t, f.const(np.array([2]))) for t in taps]
-    return f, f("Reshape", f("Concat", *stacked, axis=2), f.const(np.array([C, C, 3, 3])))
+    stacked = f("Reshape", f("Concat", *taps, axis=0), f.const(np.array([9, C, C])))
+    return f, f("Reshape", f("Transpose", stacked, perm=[2, 1, 0]), f.const(np.array([C, C, 3, 3])))
 
 
 def pointwise_dw(how):
     f = Form(floats(x=ACT, dy=ACT))
     if how == "MatMul, summed over the batch":
         flat = f.const(np.array([N, C, H * H]))
-        each = f("MatMul", f("Reshape", "dy", flat), f("Transpose", f("Reshape", "x", flat), perm=[0, 2, 1]))
-        return f, f("ReduceSum", each, f.const(np.array([0])), keepdims=0)
+        each = f("MatMul", f("Reshape", "x", flat), f("Transpose", f("Reshape", "dy", flat), perm=[0, 2, 1]))
+        return f, f("Transpose", f("ReduceSum", each, f.const(np.array([0])), keepdims=0), perm=[1, 0])
     dw = f("Conv", f("Transpose", "x", perm=[1, 0, 2, 3]), f("Transpose", "dy", perm=[1, 0, 2, 3]))
     return f, f("Transpose", dw, perm=[1, 0, 2, 3])
 
