@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "solver/pool.h"
+#include "solver/start.h"
 
 enum {
     ROUND_WORK = 50000,
@@ -27,7 +28,10 @@ bool chains_make(struct chains *cs, struct solve_run *r) {
     const struct solve_options *o = r->options;
     *cs = (struct chains){.n = chains_for(r->p->n),
                           .first_work = ROUND_WORK + (int64_t)ROUND_WORK_PER_NODE * r->p->n};
-    bool some = sequence_given(r->p, r->arena, &cs->given);
+    bool some = sequence_given(r->p, r->arena, &cs->given) &&
+                start_greedy(r->p, o->budget_bytes, r->arena, &cs->greedy);
+    if (some)
+        solve_offer(r, cs->greedy, 'G');
     int32_t n_good = 0;
     for (int32_t c = 0; some && c < cs->n; c++) {
         struct chain *ch = &cs->at[c];
@@ -100,7 +104,8 @@ static void plan_chain(struct chains *cs, int32_t c, const struct sequence *incu
     struct chain *ch = &cs->at[c];
     int32_t turn = cs->n_rounds + c / 2;
     int32_t doublings = cs->n_rounds / 2 < ROUND_DOUBLINGS ? cs->n_rounds / 2 : ROUND_DOUBLINGS;
-    struct sequence from = cs->given;
+    bool greedy = ch->an.st.p->n > FRESH_NODES || turn % 2 == 0;
+    struct sequence fresh = greedy ? cs->greedy : cs->given, from = fresh;
     ch->work = cs->first_work << doublings;
     ch->hot = explore_hot[turn % 4];
     ch->cold = 0.005;
@@ -113,7 +118,7 @@ static void plan_chain(struct chains *cs, int32_t c, const struct sequence *incu
     } else if (best_cost(ch) != INT64_MAX && ch->an.st.p->n > FRESH_NODES) {
         from = (struct sequence){ch->an.best, ch->an.n_best}; // a fresh start is too dear
     }
-    ch->descend = cs->n_rounds > 0 && best_cost(ch) == INT64_MAX && from.at == cs->given.at;
+    ch->descend = cs->n_rounds > 0 && best_cost(ch) == INT64_MAX && from.at == fresh.at;
     if (ch->descend && ch->start.at.n > 0)
         return; // it goes on from where it came
     if (!least_set(&ch->start, &ch->arena, from))

@@ -29,7 +29,7 @@ struct chains {
     int32_t n;
     int64_t first_work; // of one chain in the first round
     int32_t n_rounds;   // done
-    struct sequence given;
+    struct sequence given, greedy; // what chains start from
 };
 
 // False: no room for even one chain.
