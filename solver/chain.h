@@ -27,8 +27,8 @@ struct chain {
 struct chains {
     struct chain at[CHAINS_MOST];
     int32_t n;
-    int64_t first_work; // of one chain in the first round
-    int32_t n_rounds;   // done
+    int64_t first_work;            // of one chain in the first round
+    int32_t n_rounds;              // done
     struct sequence given, greedy; // what chains start from
 };
 

@@ -5,6 +5,7 @@
 #include "ir/base/rng.h"
 #include "solver/anneal.h"
 #include "solver/sequence.h"
+#include "solver/start.h"
 #include "tests/oracle/random_problem.h"
 #include "tests/oracle/remat_dp.h"
 
@@ -127,6 +128,29 @@ static void test_optimum_free(void **unused) {
     reaches_optimum(true);
 }
 
+// The greedy start is right, follows the given order, runs `once` nodes once, and saves something
+// somewhere.
+static void test_greedy_start(void **unused) {
+    (void)unused;
+    int n_less = 0;
+    for (uint64_t index = 0; index < 300; index++) {
+        struct scene s;
+        scene_open(&s);
+        struct problem p;
+        struct sequence start;
+        struct sequence_facts facts;
+        assert_int_equal(random_problem(&s.arena, &s.diags, 41, index, 50, false, &p), ST_OK);
+        int64_t peak = problem_given_peak(&p, &s.arena);
+        assert_true(start_greedy(&p, peak * 4 / 5, &s.arena, &start));
+        assert_true(sequence_measure(&p, start, &s.arena, &facts));
+        assert_int_equal(facts.wrong_at, -1);
+        assert_true(sequence_is_given_order(start));
+        n_less += facts.peak_bytes < peak;
+        scene_close(&s);
+    }
+    assert_true(n_less > 0);
+}
+
 // The same seed gives the same result, another one a result of its own right.
 static void test_repeats(void **unused) {
     (void)unused;
@@ -195,8 +219,9 @@ static void test_no_room(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_state_replays), cmocka_unit_test(test_optimum_given),
-        cmocka_unit_test(test_optimum_free),  cmocka_unit_test(test_repeats),
-        cmocka_unit_test(test_stops),         cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_optimum_free),  cmocka_unit_test(test_greedy_start),
+        cmocka_unit_test(test_repeats),       cmocka_unit_test(test_stops),
+        cmocka_unit_test(test_no_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
