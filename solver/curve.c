@@ -56,6 +56,13 @@ status curve_sweep(const struct problem *p, const struct solve_options *options,
         return diag_no_room(d);
     for (int32_t k = 0; k < n; k++) {
         o.budget_bytes = budgets[k];
+        out[k] = (struct schedule){.free_order = o.free_order,
+                                   .budget_bytes = budgets[k],
+                                   .base_cost = problem_base_cost(p),
+                                   .bound = BOUND_NONE,
+                                   .bound_any = BOUND_NONE};
+        if (hooks->stop && stop_raised(hooks->stop))
+            continue; // what was found so far goes out at once
         o.starts = found;
         o.n_starts = n_found;
         share_limits(&o, options, start_ns, n - k, n);
