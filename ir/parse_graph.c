@@ -110,7 +110,7 @@ static bool shape_from_type(struct parser *p, const struct token *at, const stru
     return true;
 }
 
-static bool parse_param(struct parser *p, struct graph_parse *gp) {
+static bool parse_param(struct parser *p, struct graph_parse *gp, bool is_constant) {
     struct graph *g = gp->g;
     value_id id;
     const struct type *type = NULL;
@@ -133,6 +133,7 @@ static bool parse_param(struct parser *p, struct graph_parse *gp) {
     if (has_payload && !t->payload)
         return parse_expected(p, "the elements, {…}, x\"…\" or span(…),");
     t->name = graph_value(g, id)->name;
+    graph_value(g, id)->is_constant = is_constant;
     return (graph_add_init(g, id, t) || parse_no_room(p)) && parse_tensor_facts(p, t);
 }
 
@@ -226,7 +227,9 @@ static bool parse_statement(struct parser *p, struct graph_parse *gp) {
     if (parse_same(key, "input"))
         return parse_input(p, gp);
     if (parse_same(key, "param"))
-        return parse_param(p, gp);
+        return parse_param(p, gp, false);
+    if (parse_same(key, "const"))
+        return parse_param(p, gp, true);
     if (parse_same(key, "output"))
         return parse_output(p, gp);
     if (parse_same(key, "value") || parse_same(key, "outer"))

@@ -37,7 +37,7 @@ static void value_line(struct printer *p, const char *keyword, const struct valu
 }
 
 static void param_line(struct printer *p, const struct value *v) {
-    print_begin(p, "param ");
+    print_begin(p, v->is_constant ? "const " : "param ");
     print_value(p->out, v);
     str_add(p->out, " : ");
     print_elem(p->out, v->init->elem);

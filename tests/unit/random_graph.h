@@ -206,6 +206,7 @@ static inline void random_params(struct random_graph *r, struct graph *g) {
             (void)VEC_PUSH(r->a, &g->sparse_inits, v);
         } else {
             graph_add_init(g, v, random_tensor(r, x->name));
+            x->is_constant = random_one_in(r, 5);
             x->type = random_one_in(r, 3) ? random_maybe_type(r) : tensor_type(r->a, x->init);
         }
         random_remarks(r, x);
