@@ -162,10 +162,11 @@ static bool is_plain(const struct value *v) {
         return false;
     if (t->kind != TYPE_TENSOR || t->elem != v->init->elem || !t->has_shape ||
         t->rank != v->init->rank || t->denotation || t->extra.n || t->inner_extra.n ||
-        t->shape_extra.n || t->dim_extras)
+        t->shape_extra.n)
         return false;
     for (int32_t i = 0; i < t->rank; i++)
-        if (t->dims[i].size != v->init->dims[i] || t->dims[i].denotation)
+        if (t->dims[i].size != v->init->dims[i] || t->dims[i].denotation ||
+            (t->dim_extras && t->dim_extras[i].n))
             return false;
     return true;
 }
