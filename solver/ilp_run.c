@@ -81,7 +81,7 @@ status method_ilp(struct solve_run *r) {
     struct ilp_effort quick = {.kind = ILP_LAZY,
                                .n_nodes = effort.n_nodes,
                                .n_rounds = 4,
-                               .seconds = effort.n_nodes ? 0 : 5};
+                               .seconds = effort.n_nodes ? 0 : 2};
     status st = ilp_run_starts(r, &quick);
     return st != ST_OK || solve_over(r) ? st : ilp_run(r, &effort);
 }
