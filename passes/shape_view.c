@@ -5,85 +5,105 @@
 
 #include "ir/base/limits.h"
 
-status shape_reshape(struct shape *s) {
-    const struct type *x = shape_in(s, 0);
-    const struct term *want;
-    int64_t n;
-    enum elem e = shape_elem(s, 0);
-    if (!shape_content(s, 1, &want, &n)) {
-        const struct type *t = shape_ranked(s, 1);
-        if (!t || t->rank != 1 || !dim_known(t->dims[0]) || t->dims[0].size > LIMIT_RANK)
-            return shape_set_unranked(s, 0, e);
-        struct dim unknown[LIMIT_RANK];
-        for (int64_t i = 0; i < t->dims[0].size; i++)
-            unknown[i] = dim_unknown();
-        return shape_set(s, 0, e, unknown, (int32_t)t->dims[0].size);
-    }
-    if (n > LIMIT_RANK)
-        return shape_fail(s, "a shape of %lld dimensions; the limit is %d", (long long)n,
-                          LIMIT_RANK);
-    struct dim dims[LIMIT_RANK], rest = dim_of(1);
-    int64_t open = -1;
-    bool zero_copies = !node_int(s->n, "allowzero", 0);
+// The one dimension that a reshape leaves open, when its elements are counted: what is left of
+// them.
+static status count_open(struct shape *s, int64_t total, struct dim rest, struct dim *open) {
+    if (!dim_known(rest) || rest.size == 0)
+        return ST_OK;
+    if (total % rest.size)
+        return shape_fail(s, "%lld elements do not divide by %lld", (long long)total,
+                          (long long)rest.size);
+    *open = dim_of(total / rest.size);
+    return ST_OK;
+}
+
+// The same when they are not: symbols that stand on both sides cancel, and so do the numbers beside
+// them.
+static struct dim cancel_open(const struct type *x, const struct dim *dims, int64_t n,
+                              int64_t open) {
+    bool used[LIMIT_RANK] = {false};
+    struct dim left = dim_of(1), fixed = dim_of(1);
     for (int64_t i = 0; i < n; i++) {
-        if (want[i].known && want[i].x == -1) {
-            if (open >= 0)
-                return shape_fail(s, "the shape has more than one -1");
-            open = i;
+        if (i == open)
+            continue;
+        if (dim_known(dims[i])) {
+            fixed = dim_mul(fixed, dims[i]);
             continue;
         }
-        if (want[i].known && want[i].x < -1)
-            return shape_fail(s, "the shape has a %lld", (long long)want[i].x);
+        int32_t k = 0;
+        while (k < x->rank && (used[k] || !dim_same(dims[i], x->dims[k])))
+            k++;
+        if (k == x->rank)
+            return dim_unknown();
+        used[k] = true;
+    }
+    for (int32_t k = 0; k < x->rank; k++)
+        if (!used[k])
+            left = dim_mul(left, x->dims[k]);
+    if (dim_known(left) && dim_known(fixed) && fixed.size > 0 && left.size % fixed.size == 0)
+        return dim_of(left.size / fixed.size);
+    return fixed.size == 1 ? left : dim_unknown();
+}
+
+// A shape whose content is not known still tells the rank by its length.
+static status reshape_blindly(struct shape *s, enum elem e) {
+    const struct type *t = shape_ranked(s, 1);
+    struct dim dims[LIMIT_RANK];
+    if (!t || t->rank != 1 || !dim_known(t->dims[0]) || t->dims[0].size > LIMIT_RANK)
+        return shape_set_unranked(s, 0, e);
+    for (int64_t i = 0; i < t->dims[0].size; i++)
+        dims[i] = dim_unknown();
+    return shape_set(s, 0, e, dims, (int32_t)t->dims[0].size);
+}
+
+// The dimensions as given: -1 is open, and 0 copies the input's unless allowzero says that it means
+// 0.
+static status read_shape(struct shape *s, const struct type *x, const struct term *want, int64_t n,
+                         struct dim *dims, int64_t *open) {
+    bool zero_copies = !node_int(s->n, "allowzero", 0);
+    *open = -1;
+    for (int64_t i = 0; i < n; i++) {
         dims[i] = dim_from_term(want[i]);
-        if (zero_copies && want[i].known && want[i].x == 0) {
+        if (!want[i].known)
+            continue;
+        if (want[i].x < -1 || (want[i].x == -1 && *open >= 0))
+            return shape_fail(
+                s, want[i].x == -1 ? "the shape has more than one %lld" : "the shape has a %lld",
+                (long long)want[i].x);
+        if (want[i].x == -1)
+            *open = i;
+        if (want[i].x == 0 && zero_copies) {
             if (x && x->has_shape && i >= x->rank)
                 return shape_fail(s, "the shape copies dimension %lld of a tensor of rank %d",
                                   (long long)i, x->rank);
             dims[i] = x && x->has_shape ? x->dims[i] : dim_unknown();
         }
-        rest = dim_mul(rest, dims[i]);
     }
-    int64_t total;
-    bool known = type_elements(x, &total);
-    if (open >= 0) {
-        dims[open] = dim_unknown();
-        if (known && dim_known(rest) && rest.size > 0) {
-            if (total % rest.size)
-                return shape_fail(s, "%lld elements do not divide by %lld", (long long)total,
-                                  (long long)rest.size);
-            dims[open] = dim_of(total / rest.size);
-        } else if (x && x->has_shape && !known) {
-            // Symbols cancel when all but one of the dimensions appear on both sides.
-            struct dim left = dim_of(1);
-            bool used[LIMIT_RANK] = {false};
-            bool clean = true;
-            for (int64_t i = 0; i < n; i++) {
-                if (i == open || dim_known(dims[i]))
-                    continue;
-                bool met = false;
-                for (int32_t k = 0; !met && k < x->rank; k++)
-                    if (!used[k] && dim_same(dims[i], x->dims[k]))
-                        met = used[k] = true;
-                clean = clean && met;
-            }
-            struct dim fixed = dim_of(1);
-            for (int64_t i = 0; i < n; i++)
-                if (i != open && dim_known(dims[i]))
-                    fixed = dim_mul(fixed, dims[i]);
-            for (int32_t k = 0; k < x->rank; k++)
-                if (!used[k])
-                    left = dim_mul(left, x->dims[k]);
-            if (clean && dim_known(left) && dim_known(fixed) && fixed.size > 0 &&
-                left.size % fixed.size == 0)
-                dims[open] = dim_of(left.size / fixed.size);
-            else if (clean && fixed.size == 1)
-                dims[open] = left;
-        }
-    } else if (known && dim_known(rest) && total != rest.size) {
-        return shape_fail(s, "%lld elements cannot become %lld", (long long)total,
-                          (long long)rest.size);
-    }
-    return shape_set(s, 0, e, dims, (int32_t)n);
+    return ST_OK;
+}
+
+status shape_reshape(struct shape *s) {
+    const struct type *x = shape_in(s, 0);
+    const struct term *want;
+    int64_t n, total, open;
+    if (!shape_content(s, 1, &want, &n))
+        return reshape_blindly(s, shape_elem(s, 0));
+    if (n > LIMIT_RANK)
+        return shape_fail(s, "a shape of %lld dimensions; the limit is %d", (long long)n,
+                          LIMIT_RANK);
+    struct dim dims[LIMIT_RANK], rest = dim_of(1);
+    status st = read_shape(s, x, want, n, dims, &open);
+    for (int64_t i = 0; i < n && !st; i++)
+        rest = i == open ? rest : dim_mul(rest, dims[i]);
+    bool counted = type_elements(x, &total);
+    if (!st && open >= 0 && counted)
+        st = count_open(s, total, rest, &dims[open]);
+    else if (!st && open >= 0 && x && x->has_shape)
+        dims[open] = cancel_open(x, dims, n, open);
+    else if (!st && counted && dim_known(rest) && total != rest.size)
+        st = shape_fail(s, "%lld elements cannot become %lld", (long long)total,
+                        (long long)rest.size);
+    return st ? st : shape_set(s, 0, shape_elem(s, 0), dims, (int32_t)n);
 }
 
 status shape_flatten(struct shape *s) {

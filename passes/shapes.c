@@ -30,14 +30,15 @@ struct binding {
     bool changed_static; // a number was replaced by another: declared types inside no longer hold
 };
 
-static struct type *writable(struct binding *b, struct value *v) {
+// The dimensions of a value's type, as a copy that may be changed; NULL: no room.
+static struct dim *own_dims(struct binding *b, struct value *v) {
     struct type *t = arena_copy(b->m->arena, v->type, sizeof *t);
-    struct dim *dims = t ? arena_copy(b->m->arena, t->dims, (size_t)t->rank * sizeof *dims) : NULL;
-    if (!dims)
+    struct dim *dims = arena_copy(b->m->arena, v->type->dims, (size_t)v->type->rank * sizeof *dims);
+    if (!t || !dims)
         return NULL;
     t->dims = dims;
     v->type = t;
-    return t;
+    return dims;
 }
 
 // Gives a symbol its number wherever a declared type names it.
@@ -53,13 +54,12 @@ static status bind_symbol(struct binding *b, const char *symbol, int64_t size, b
         if (!here)
             continue;
         *found = true;
-        struct type *t = writable(b, v);
-        if (!t)
+        struct dim *dims = own_dims(b, v);
+        if (!dims)
             return diag_no_room(b->c->diags);
-        for (int32_t k = 0; k < t->rank; k++)
-            if (t->dims[k].symbol && strcmp(t->dims[k].symbol, symbol) == 0)
-                ((struct dim *)t->dims)[k] =
-                    (struct dim){.size = size, .denotation = t->dims[k].denotation};
+        for (int32_t k = 0; k < v->type->rank; k++)
+            if (dims[k].symbol && strcmp(dims[k].symbol, symbol) == 0)
+                dims[k] = (struct dim){.size = size, .denotation = dims[k].denotation};
     }
     return ST_OK;
 }
@@ -90,10 +90,10 @@ static status set_dim(struct binding *b, struct value *v, int32_t axis, int64_t 
     if (have.symbol)
         return bind_symbol(b, have.symbol, size, &found);
     b->changed_static |= dim_known(have) && have.size != size;
-    struct type *t = writable(b, v);
-    if (!t)
+    struct dim *dims = own_dims(b, v);
+    if (!dims)
         return diag_no_room(b->c->diags);
-    ((struct dim *)t->dims)[axis] = (struct dim){.size = size, .denotation = have.denotation};
+    dims[axis] = (struct dim){.size = size, .denotation = have.denotation};
     return ST_OK;
 }
 
