@@ -68,17 +68,13 @@ bool cbc_lp(const struct cbc_model *m, const struct cbc_limits *limits, struct a
     bool ok = !m->no_room && transpose(m, &scratch, &c);
     if (ok) {
         Clp_Simplex *lp = Clp_newModel();
-        Clp_Solve *options = ClpSolve_new();
         Clp_setLogLevel(lp, 0);
         Clp_loadProblem(lp, cbc_n_cols(m), cbc_n_rows(m), c.start, c.row, c.value, m->col_lower.at,
                         m->col_upper.at, m->col_cost.at, m->row_lower.at, m->row_upper.at);
         if (limits->seconds > 0)
             Clp_setMaximumSeconds(lp, limits->seconds);
-        ClpSolve_setSolveType(options, 0, -1);
-        ClpSolve_setPresolveType(options, 0, -1);
-        Clp_initialSolveWithOptions(lp, options);
+        Clp_dual(lp, 0); // Clp's initial solve would take SIGINT from the program around it
         ok = lp_take(lp, m, a, out);
-        ClpSolve_delete(options);
         Clp_deleteModel(lp);
     }
     arena_free(&scratch);

@@ -18,7 +18,8 @@ enum {
     WORK_UNIT = 1000,   // of anneal_run, in one unit of --work
     PROGRAM_NODES = 10, // of the search tree, when work is limited
     PROGRAM_ROUNDS = 4,
-    PROGRAM_LARGE = 250, // nodes of a problem above which limited work has no integer program
+    PROGRAM_MOST = 20000, // nodes above which a linear program would outlast a stop by seconds
+    PROGRAM_LARGE = 250,  // nodes of a problem above which limited work has no integer program
 };
 
 struct portfolio {
@@ -77,7 +78,7 @@ static status in_time_alone(struct portfolio *f) {
     struct solve_run *r = f->r;
     double first = stop_seconds_left(r->stop) * 0.1, some = 0.5 + r->p->n * 2e-3;
     first = first < some ? first : some;
-    bool program = true;
+    bool program = r->p->n <= PROGRAM_MOST;
     while (!solve_over(r)) {
         chains_round(&f->chains, r, 1, INT64_MAX);
         if (!program || solve_seconds(r) < first || solve_over(r))
@@ -96,7 +97,7 @@ static status in_time_alone(struct portfolio *f) {
 static status in_time(struct portfolio *f) {
     struct solve_run *r = f->r;
     pthread_t thread;
-    bool running = false, tried = false;
+    bool running = false, tried = r->p->n > PROGRAM_MOST;
     while (!solve_over(r)) {
         int32_t n_threads = r->options->threads;
         if (running && !atomic_load(&f->program_done))
