@@ -232,6 +232,9 @@ const char *node_text(const struct graph *g, const struct node *n, const char *n
                       const char *otherwise);
 // "graph/node 17 (Conv conv1)", for messages
 const char *node_path(const struct graph *g, node_id n, struct arena *a);
+// Visits what the subgraphs of a node take from the graph that the node is in.
+typedef void visit_use(void *to, value_id v, node_id user);
+void node_captured(const struct graph *g, node_id user, visit_use *visit, void *to);
 
 // Who reads what: users of v are use.node[use.start[v.i] .. use.start[v.i + 1] - 1], in order of
 // execution, once per operand. Nodes whose subgraphs read v are among them. Linear time; false: no

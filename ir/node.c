@@ -42,8 +42,6 @@ const char *node_path(const struct graph *g, node_id id, struct arena *a) {
     return path ? path : "";
 }
 
-typedef void visit_use(void *to, value_id v, node_id user);
-
 static void visit_captured(const struct graph *g, const struct graph *sub, node_id user,
                            visit_use *visit, void *to) {
     // What deeper subgraphs capture was resolved through this one, so it stands here too.
@@ -52,8 +50,8 @@ static void visit_captured(const struct graph *g, const struct graph *sub, node_
             visit(to, sub->values.at[v].outer, user);
 }
 
-static void visit_subgraphs(const struct graph *g, const struct node *n, node_id user,
-                            visit_use *visit, void *to) {
+void node_captured(const struct graph *g, node_id user, visit_use *visit, void *to) {
+    const struct node *n = graph_node(g, user);
     for (uint32_t i = 0; i < n->n_attrs; i++) {
         const struct attr *a = &n->attrs[i];
         if (a->ref)
@@ -82,7 +80,7 @@ static void visit_all(const struct graph *g, visit_use *visit, struct uses *u) {
         for (uint32_t k = 0; k < n->n_in; k++)
             if (n->in[k].i)
                 visit(u, n->in[k], id);
-        visit_subgraphs(g, n, id, visit, u);
+        node_captured(g, id, visit, u);
     }
 }
 

@@ -3,15 +3,12 @@
 // symbols included where they pass through unchanged. A rule runs after the shape rule of its node,
 // so the output's type is there. What a rule cannot say is left unknown, never guessed; integer
 // overflow makes an element unknown.
-#include "passes/shape.h"
-
-#include <string.h>
+#include "passes/content.h"
 
 #include "ir/base/checked.h"
 #include "ir/base/limits.h"
 
-// Room for the output's elements; NULL when it is not a small integer tensor of known shape.
-static struct term *content_room(struct shape *s, uint32_t k, int64_t *n) {
+struct term *content_room(struct shape *s, uint32_t k, int64_t *n) {
     if (k >= s->n->n_out || !s->n->out[k].i)
         return NULL;
     const struct type *t = graph_value(s->g, s->n->out[k])->type;
@@ -178,75 +175,6 @@ static status content_where(struct shape *s) {
     return shape_set_content(s, 0, out, n);
 }
 
-static status content_gather(struct shape *s) {
-    const struct term *x;
-    int64_t *ix, n_x, n_ix, n;
-    const struct type *t = shape_ranked(s, 0);
-    struct term *out = content_room(s, 0, &n);
-    if (!out || !t || t->rank != 1 || !shape_content(s, 0, &x, &n_x) ||
-        !shape_numbers(s, 1, &ix, &n_ix))
-        return ST_OK;
-    for (int64_t i = 0; i < n_ix; i++) {
-        int64_t k = ix[i] < 0 ? ix[i] + n_x : ix[i];
-        if (k < 0 || k >= n_x)
-            return shape_fail(s, "index %lld is outside of %lld elements", (long long)ix[i],
-                              (long long)n_x);
-        out[i] = x[k];
-    }
-    return shape_set_content(s, 0, out, n);
-}
-
-// One-dimensional only: what slices shapes.
-static status content_slice(struct shape *s) {
-    const struct term *x;
-    const struct type *t = shape_ranked(s, 0);
-    int64_t n_x, n, *start, *step, one;
-    struct term *out = content_room(s, 0, &n);
-    if (!out || !t || t->rank != 1 || !shape_content(s, 0, &x, &n_x) ||
-        !shape_numbers(s, 1, &start, &one))
-        return ST_OK;
-    int64_t by = shape_has(s, 4) && shape_numbers(s, 4, &step, &one) ? step[0] : 1;
-    int64_t from = start[0] < 0 ? start[0] + n_x : start[0];
-    from = from < 0 ? 0 : by < 0 && from > n_x - 1 ? n_x - 1 : from;
-    for (int64_t i = 0; i < n; i++)
-        out[i] = x[from + i * by];
-    return shape_set_content(s, 0, out, n);
-}
-
-static status content_concat(struct shape *s) {
-    int64_t n, at = 0;
-    struct term *out = content_room(s, 0, &n);
-    const struct type *t = shape_ranked(s, 0);
-    if (!out || !t || t->rank != 1)
-        return ST_OK;
-    for (uint32_t k = 0; k < s->n->n_in; k++) {
-        const struct term *x;
-        int64_t n_x;
-        if (shape_content(s, k, &x, &n_x) && n_x <= n - at)
-            memcpy(out + at, x, (size_t)n_x * sizeof *x);
-        else if (!type_elements(shape_in(s, k), &n_x))
-            return ST_OK;
-        at += n_x;
-    }
-    return at == n ? shape_set_content(s, 0, out, n) : ST_OK;
-}
-
-static status content_split(struct shape *s) {
-    const struct term *x;
-    const struct type *t = shape_ranked(s, 0);
-    int64_t n_x, n, at = 0;
-    status st = ST_OK;
-    if (!t || t->rank != 1 || !shape_content(s, 0, &x, &n_x))
-        return ST_OK;
-    for (uint32_t k = 0; k < s->n->n_out && !st; k++) {
-        if (!content_room(s, k, &n) || n > n_x - at)
-            return ST_OK;
-        st = shape_set_content(s, k, x + at, n);
-        at += n;
-    }
-    return st;
-}
-
 static status content_range(struct shape *s) {
     int64_t *start, *delta, one, n;
     struct term *out = content_room(s, 0, &n);
@@ -350,6 +278,7 @@ static shape_rule *const rules[OP_COUNT_] = {
     [OP_Split] = content_split,
     [OP_Squeeze] = content_copy,
     [OP_Sub] = content_binary,
+    [OP_Transpose] = content_transpose,
     [OP_Unsqueeze] = content_copy,
     [OP_Where] = content_where,
     [OP_Xor] = content_binary,

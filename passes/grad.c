@@ -51,14 +51,39 @@ bool grad_carries(const struct graph *g, value_id v) {
     return t && t->kind == TYPE_TENSOR && (elem_is_float(t->elem) || quantized);
 }
 
+struct captured {
+    bool *marks;
+    bool any;
+};
+
+static void look(void *to, value_id v, node_id user) {
+    (void)user;
+    struct captured *c = to;
+    c->any |= c->marks[v.i];
+}
+
+static void mark(void *to, value_id v, node_id user) {
+    (void)user;
+    ((struct captured *)to)->marks[v.i] = true;
+}
+
+// Some operand is marked, or something that the node's subgraphs take from this graph.
+static bool reads_marked(const struct engine *e, node_id id, bool *marks) {
+    const struct node *n = graph_node(e->g, id);
+    struct captured c = {marks, false};
+    for (uint32_t k = 0; k < n->n_in; k++)
+        c.any |= marks[n->in[k].i];
+    if (op_info(n->op)->flags & OPF_CONTROL || n->op == OP_UNKNOWN)
+        node_captured(e->g, id, look, &c);
+    return c.any;
+}
+
 static void mark_depends(struct engine *e) {
     for (size_t v = 1; v < e->n_values; v++)
         e->depends[v] = e->trained[v];
     for (size_t i = 0; i < e->n_nodes; i++) {
         const struct node *n = graph_node(e->g, e->g->order.at[i]);
-        bool any = false;
-        for (uint32_t k = 0; k < n->n_in; k++)
-            any |= e->depends[n->in[k].i];
+        bool any = reads_marked(e, e->g->order.at[i], e->depends);
         for (uint32_t k = 0; any && k < n->n_out; k++)
             e->depends[n->out[k].i] =
                 grad_kind(n->op) != GRAD_ZERO && grad_carries(e->g, n->out[k]);
@@ -75,16 +100,17 @@ static void mark_to_loss(struct engine *e, value_id loss) {
             any |= n->out[k].i && e->to_loss[n->out[k].i] && e->depends[n->out[k].i];
         for (uint32_t k = 0; any && k < n->n_in; k++)
             e->to_loss[n->in[k].i] = true;
+        if (any)
+            node_captured(e->g, e->g->order.at[i], mark, &(struct captured){.marks = e->to_loss});
     }
 }
 
-static bool on_path(const struct engine *e, const struct node *n) {
-    bool out = false, in = false;
+static bool on_path(const struct engine *e, node_id id) {
+    const struct node *n = graph_node(e->g, id);
+    bool out = false;
     for (uint32_t k = 0; k < n->n_out; k++)
         out |= n->out[k].i && e->to_loss[n->out[k].i] && e->depends[n->out[k].i];
-    for (uint32_t k = 0; k < n->n_in; k++)
-        in |= e->depends[n->in[k].i];
-    return out && in;
+    return out && reads_marked(e, id, e->depends);
 }
 
 static status refuse_unsupported(struct engine *e) {
@@ -92,7 +118,7 @@ static status refuse_unsupported(struct engine *e) {
     for (size_t i = 0; i < e->n_nodes; i++) {
         node_id id = e->g->order.at[i];
         const struct node *n = graph_node(e->g, id);
-        if (on_path(e, n) && grad_kind(n->op) == GRAD_NONE)
+        if (on_path(e, id) && grad_kind(n->op) == GRAD_NONE)
             st = diag_error(e->c->diags, DIAG_NO_GRADIENT,
                             loc_path(e->m->path, node_path(e->g, id, e->c->arena)),
                             "%s%s%s has no gradient rule, and the loss depends on a trained "
@@ -168,7 +194,7 @@ static status publish(struct engine *e, value_id v) {
     if (graph_find(e->g, wanted).i)
         return diag_error(e->c->diags, DIAG_MALFORMED, loc_path(e->m->path, wanted),
                           "the model has a value of this name already");
-    e->b.scope = NULL;
+    e->b.scope = wanted; // the node keeps a name of its own when its result is renamed
     if (graph_value(e->g, dx)->is_output || dx.i < e->n_values || !graph_value(e->g, dx)->def.i)
         dx = BUILD(&e->b, "Identity", dx);
     if (e->b.failed)
@@ -260,7 +286,7 @@ static status run(struct model *m, struct pass_context *c) {
     e.grad[loss.i] = build_scalar(&e.b, graph_value(e.g, loss)->type->elem, 1);
     st = e.b.failed;
     for (size_t i = e.n_nodes; i-- > 0 && !st;)
-        if (on_path(&e, graph_node(e.g, e.g->order.at[i])))
+        if (on_path(&e, e.g->order.at[i]))
             st = differentiate_node(&e, e.g->order.at[i]);
     if (!st)
         st = set_outputs(&e, loss);

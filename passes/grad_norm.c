@@ -48,6 +48,20 @@ static value_id through(struct grad *r, const struct norm *s, value_id g) {
     return grad_mul(r, s->rstd, inner);
 }
 
+// In inference mode mean and variance are operands like others: dmean = -scale rstd db, dvar = -½
+// scale rstd² dg.
+static void fixed_statistics(struct grad *r, value_id slope, value_id rstd, value_id db,
+                             value_id dg) {
+    if (r->want[3]) {
+        value_id dmean = grad_neg(r, grad_mul(r, slope, db));
+        r->dx[3] = grad_cast(r, grad_reshape_like(r, dmean, r->x[3]), grad_elem(r, r->x[3]));
+    }
+    if (r->want[4]) {
+        value_id dvar = grad_scale(r, grad_mul(r, grad_mul(r, slope, rstd), dg), -.5);
+        r->dx[4] = grad_cast(r, grad_reshape_like(r, dvar, r->x[4]), grad_elem(r, r->x[4]));
+    }
+}
+
 // Batch normalization: the statistics are over batch and space. In training mode they depend on x;
 // in inference mode they are constants and the operator is an affine map per channel.
 void back_batch_norm(struct grad *r) {
@@ -69,7 +83,7 @@ void back_batch_norm(struct grad *r) {
         xhat = s.xhat;
     } else {
         rstd = per_channel(r, rstd_of(r, grad_cast(r, r->x[4], grad_elem(r, x)), epsilon));
-        xhat = r->want[1]
+        xhat = r->want[1] || r->want[4]
                    ? grad_mul(
                          r, grad_sub(r, x, per_channel(r, grad_cast(r, r->x[3], grad_elem(r, x)))),
                          rstd)
@@ -89,6 +103,8 @@ void back_batch_norm(struct grad *r) {
         dx = grad_mul(r, dy, grad_mul(r, scale, rstd));
     }
     r->dx[0] = dx;
+    if (!training)
+        fixed_statistics(r, grad_mul(r, scale, rstd), rstd, db, dg);
     if (r->want[1])
         r->dx[1] = grad_cast(r, grad_reshape_like(r, dg, r->x[1]), grad_elem(r, r->x[1]));
     if (r->want[2])
@@ -155,6 +171,26 @@ static void trailing_axes(struct grad *r, int64_t *axes, int64_t *n) {
         axes[(*n)++] = i;
 }
 
+// Adds what arrives through the optional outputs, where somebody reads them: the mean spreads
+// evenly, and d rstd / dx = -rstd² xhat / n.
+static value_id layer_statistics(struct grad *r, const struct norm *s, value_id dx) {
+    value_id x = r->x[0], more[2] = {VALUE_NONE, VALUE_NONE};
+    double n = 1;
+    for (int64_t i = 0; i < s->n; i++)
+        n *= (double)grad_dim(r, x, (int32_t)s->axes[i]);
+    if (r->n_dy > 1 && r->dy[1].i)
+        more[0] = grad_scale(r, grad_cast(r, r->dy[1], grad_elem(r, x)), 1 / n);
+    if (r->n_dy > 2 && r->dy[2].i) {
+        value_id rr = grad_mul(r, s->rstd, s->rstd);
+        value_id each = grad_mul(r, grad_cast(r, r->dy[2], grad_elem(r, x)), rr);
+        more[1] = grad_mul(r, grad_scale(r, each, -1 / n), s->xhat);
+    }
+    for (int32_t k = 0; k < 2; k++)
+        if (more[k].i)
+            dx = dx.i ? grad_add(r, dx, more[k]) : grad_expand_like(r, more[k], x);
+    return dx;
+}
+
 // The operator's optional outputs, mean and reciprocal deviation, are small: with them xhat is two
 // operations away.
 void back_layer_norm(struct grad *r) {
@@ -166,7 +202,10 @@ void back_layer_norm(struct grad *r) {
     s.rstd = grad_cast(r, grad_output(r, 2), e);
     s.xhat = grad_mul(r, grad_sub(r, x, mean), s.rstd);
     if (r->want[0])
-        r->dx[0] = through(r, &s, grad_mul(r, dy, r->x[1]));
+        r->dx[0] =
+            layer_statistics(r, &s, dy.i ? through(r, &s, grad_mul(r, dy, r->x[1])) : VALUE_NONE);
+    if (!dy.i)
+        return;
     if (r->want[1])
         r->dx[1] = grad_unbroadcast(r, grad_mul(r, dy, s.xhat), r->x[1]);
     if (grad_has(r, 2) && r->want[2])

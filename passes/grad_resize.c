@@ -21,6 +21,8 @@ static double source_position(const struct sampling *s, int64_t i, int64_t n_in,
         return n_out == 1 ? 0 : x * (double)(n_in - 1) / (double)(n_out - 1);
     if (strcmp(s->grid, "asymmetric") == 0)
         return x / scale;
+    if (strcmp(s->grid, "tf_half_pixel_for_nn") == 0)
+        return (x + .5) / scale;
     if (strcmp(s->grid, "pytorch_half_pixel") == 0)
         return n_out > 1 ? (x + .5) / scale - .5 : 0;
     if (strcmp(s->grid, "half_pixel_symmetric") == 0) {

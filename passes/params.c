@@ -55,8 +55,20 @@ static status patterns_close(struct choice *p, const struct patterns *t, const c
     return st;
 }
 
+// Running statistics, the scales of quantization, the weights of classes.
 static bool is_statistic_slot(const struct node *n, uint32_t k) {
-    return n->op == OP_BatchNormalization && k >= 3;
+    switch (n->op) {
+    case OP_BatchNormalization:
+        return k >= 3;
+    case OP_QuantizeLinear:
+    case OP_DequantizeLinear:
+        return k >= 1;
+    case OP_NegativeLogLikelihoodLoss:
+    case OP_SoftmaxCrossEntropyLoss:
+        return k == 2;
+    default:
+        return false;
+    }
 }
 
 static bool is_weight_slot(const struct node *n, uint32_t k) {

@@ -118,6 +118,47 @@ bool shape_numbers(const struct shape *s, uint32_t k, int64_t **at, int64_t *n) 
     return true;
 }
 
+// The node of this graph that makes an input, or NULL.
+static const struct node *maker(const struct shape *s, uint32_t k) {
+    const struct value *v = shape_has(s, k) ? graph_value(s->g, s->n->in[k]) : NULL;
+    return v && v->def.i ? graph_node(s->g, v->def) : NULL;
+}
+
+bool shape_reals(const struct shape *s, uint32_t k, double **at, int64_t *n) {
+    const struct value *v = shape_has(s, k) ? resolve(s->g, s->n->in[k]) : NULL;
+    const struct node *def = maker(s, k);
+    const struct tensor *t = v && !v->is_input ? v->init : NULL;
+    if (def && def->op == OP_Constant && def->n_attrs == 1 && !def->attrs[0].ref) {
+        const struct attr *a = &def->attrs[0];
+        if (a->kind == ATTR_FLOATS) {
+            *n = (int64_t)a->n;
+            *at = ARENA_ARRAY(s->a, double, a->n);
+            for (size_t i = 0; *at && i < a->n; i++)
+                (*at)[i] = (double)a->floats[i];
+            return *at != NULL;
+        }
+        t = a->kind == ATTR_TENSOR ? a->t : NULL;
+    }
+    return t && tensor_elements(t, n) && *n <= LIMIT_FOLD_ELEMENTS && t->data.source &&
+           !tensor_reals(t, s->a, s->d, at);
+}
+
+bool shape_real(const struct shape *s, uint32_t k, double *x) {
+    int64_t *ints, n;
+    double *reals;
+    if (shape_numbers(s, k, &ints, &n) && n == 1) {
+        *x = (double)ints[0];
+        return true;
+    }
+    const struct node *def = maker(s, k);
+    if (def && def->op == OP_Cast && elem_is_float(shape_elem(s, k))) {
+        struct shape cast = *s;
+        cast.n = def;
+        return shape_numbers(&cast, 0, &ints, &n) && n == 1 && (*x = (double)ints[0], true);
+    }
+    return shape_reals(s, k, &reals, &n) && n == 1 && (*x = reals[0], true);
+}
+
 status shape_axis(const struct shape *s, int64_t axis, int32_t rank, int32_t *out) {
     if (axis < -rank || axis >= rank)
         return shape_fail(s, "axis %lld is not one of a tensor of rank %d", (long long)axis, rank);

@@ -65,6 +65,10 @@ enum elem shape_elem(const struct shape *s, uint32_t k); // ELEM_NONE: unknown
 bool shape_content(const struct shape *s, uint32_t k, const struct term **at, int64_t *n);
 // The same when all of them are numbers, as a fresh array.
 bool shape_numbers(const struct shape *s, uint32_t k, int64_t **at, int64_t *n);
+// The elements of a constant input of any type, an initializer or the result of a Constant node.
+bool shape_reals(const struct shape *s, uint32_t k, double **at, int64_t *n);
+// The single number of an input of any type, also of an integer that was cast to a float.
+bool shape_real(const struct shape *s, uint32_t k, double *x);
 // Axes given as input k (from `opset` on) or as attribute (before); normalised into 0 .. rank-1.
 // *known = false: an input whose content is not known. *n = 0 when they are not given.
 status shape_axes(const struct shape *s, uint32_t k, const char *attr, int32_t rank, int64_t **axes,

@@ -53,7 +53,7 @@ status shape_gather_nd(struct shape *s) {
 
 status shape_one_hot(struct shape *s) {
     const struct type *ix = shape_ranked(s, 0);
-    int64_t *depth, n;
+    double depth; // of any type, by the standard
     int32_t axis;
     if (!ix)
         return shape_set_unranked(s, 0, shape_elem(s, 2));
@@ -63,9 +63,10 @@ status shape_one_hot(struct shape *s) {
     if (st)
         return st;
     struct dim dims[LIMIT_RANK];
-    bool known = shape_numbers(s, 1, &depth, &n) && n == 1 && depth[0] >= 0;
+    bool known = shape_real(s, 1, &depth) && depth >= 0 && depth < 9e15;
     for (int32_t i = 0; i <= ix->rank; i++)
-        dims[i] = i == axis ? dim_of(known ? depth[0] : DIM_UNKNOWN) : ix->dims[i - (i > axis)];
+        dims[i] =
+            i == axis ? dim_of(known ? (int64_t)depth : DIM_UNKNOWN) : ix->dims[i - (i > axis)];
     return shape_set(s, 0, shape_elem(s, 2), dims, ix->rank + 1);
 }
 
@@ -144,7 +145,6 @@ status shape_resize(struct shape *s) {
     struct dim dims[LIMIT_RANK];
     memcpy(dims, x->dims, (size_t)x->rank * sizeof *dims);
     double *scales = NULL;
-    const struct value *v = shape_has(s, 2) ? graph_value(s->g, s->n->in[2]) : NULL;
     if (shape_has(s, 3)) {
         bool have = shape_numbers(s, 3, &sizes, &n);
         if (have && n != count)
@@ -164,12 +164,10 @@ status shape_resize(struct shape *s) {
                  : ratio < 0 ? dim_of(sizes[i])
                              : dim_of((int64_t)floor(ratio * (double)d->size + .5));
         }
-    } else if (v && v->init && !v->is_input && tensor_elements(v->init, &n) && n > 0) {
+    } else if (shape_reals(s, 2, &scales, &n) && n > 0) {
         if (n != count)
             return shape_fail(s, "scales has %lld numbers for %lld axes", (long long)n,
                               (long long)count);
-        if ((st = tensor_reals(v->init, s->a, s->d, &scales)))
-            return st;
         for (int64_t i = 0; i < count; i++) {
             struct dim *d = &dims[n_axes ? axes[i] : i];
             if (!(scales[i] > 0))

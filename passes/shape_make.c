@@ -82,25 +82,10 @@ status shape_size(struct shape *s) {
     return st;
 }
 
-static bool real_content(const struct shape *s, uint32_t k, double *x) {
-    int64_t *ints, n;
-    double *reals;
-    const struct value *v = shape_has(s, k) ? graph_value(s->g, s->n->in[k]) : NULL;
-    if (shape_numbers(s, k, &ints, &n) && n == 1) {
-        *x = (double)ints[0];
-        return true;
-    }
-    if (!v || !v->init || v->is_input || !tensor_elements(v->init, &n) || n != 1 ||
-        !v->init->data.source || tensor_reals(v->init, s->a, s->d, &reals))
-        return false;
-    *x = reals[0];
-    return true;
-}
-
 status shape_range(struct shape *s) {
     double start, limit, delta;
     struct dim n = dim_unknown();
-    if (real_content(s, 0, &start) && real_content(s, 1, &limit) && real_content(s, 2, &delta)) {
+    if (shape_real(s, 0, &start) && shape_real(s, 1, &limit) && shape_real(s, 2, &delta)) {
         if (delta == 0)
             return shape_fail(s, "a delta of 0");
         double count = ceil((limit - start) / delta);

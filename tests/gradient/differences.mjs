@@ -19,7 +19,7 @@ import ort, { openSession } from './runtime.mjs';
 const TOLERANCE = { f64: 1e-6, f32: 1e-3 };
 const STEP = { f64: 1e-3, f32: 1.5e-2 };
 const PASSES = '--passes=upgrade,shapes,fold,unroll,fold,dce,loss,grad,dce';
-const EXPANDED = ['GRU', 'LSTM', 'RNN']; // differentiated after another pass has replaced them
+const EXPANDED = ['GRU', 'LSTM', 'RNN', 'Upsample']; // differentiated after another pass has replaced them
 
 const [mfc, opDef, only] = process.argv.slice(2);
 const scratch = mkdtempSync(join(tmpdir(), 'mfc-differences-'));

@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import ort from 'onnxruntime-node';
+import ort from './runtime.mjs';
 
 const TOLERANCE = 1e-4;
 const [mfc, folder, pattern = ''] = process.argv.slice(2);
