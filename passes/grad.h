@@ -94,6 +94,11 @@ value_id grad_unbroadcast(struct grad *r, value_id a, value_id like);
 // that of a value.
 value_id grad_zeros_of(struct grad *r, enum elem e, const int64_t *dims, int32_t rank);
 value_id grad_zeros(struct grad *r, value_id like);
+// Zeros of a shape, with elements added at the places that an index names; several may name one.
+value_id grad_scatter_nd(struct grad *r, const int64_t *dims, int32_t rank, value_id where,
+                         value_id what);
+value_id grad_scatter_elements(struct grad *r, const int64_t *dims, int32_t rank, int64_t axis,
+                               value_id where, value_id what);
 value_id grad_slice(struct grad *r, value_id a, int32_t axis, int64_t start, int64_t end);
 value_id grad_pad(struct grad *r, value_id a, const int64_t *begin,
                   const int64_t *end); // with zeros, all axes

@@ -11,6 +11,12 @@ static int64_t axis_of(const struct grad *r) {
     return axis < 0 ? axis + grad_rank(r, r->x[0]) : axis;
 }
 
+static int32_t shape_of(const struct grad *r, value_id v, int64_t *dims) {
+    for (int32_t i = 0; i < grad_rank(r, v); i++)
+        dims[i] = grad_dim(r, v, i);
+    return grad_rank(r, v);
+}
+
 // A constant scalar index is a slice, so its gradient is a pad. Otherwise rows are added: ScatterND
 // when the axis is the first (embeddings), with the axis moved to the front and back when it is
 // not.
@@ -44,17 +50,16 @@ void back_gather(struct grad *r) {
         }
     value_id rows = grad_reshape(r, grad_transpose(r, dy, perm), dims, rank);
     value_id where = grad_reshape(r, grad_cast(r, ix, ELEM_I64), (int64_t[]){count, 1}, 2);
-    value_id sum = build_op(r->b, "ScatterND",
-                            VALUES(grad_zeros_of(r, grad_elem(r, x), front, rank), where, rows),
-                            ATTRS(attr_text("reduction", "add")));
+    value_id sum = grad_scatter_nd(r, front, rank, where, rows);
     for (int32_t i = 0; i < rank; i++)
         inverse[i] = i == axis ? 0 : i < axis ? i + 1 : i;
     r->dx[0] = grad_transpose(r, sum, inverse);
 }
 
 void back_gather_elements(struct grad *r) {
-    r->dx[0] = build_op(r->b, "ScatterElements", VALUES(grad_zeros(r, r->x[0]), r->x[1], r->dy[0]),
-                        ATTRS(attr_int("axis", axis_of(r)), attr_text("reduction", "add")));
+    int64_t dims[LIMIT_RANK];
+    int32_t rank = shape_of(r, r->x[0], dims);
+    r->dx[0] = grad_scatter_elements(r, dims, rank, axis_of(r), r->x[1], r->dy[0]);
 }
 
 // With batch dimensions the indices are extended by the position in the batch, which is known.
@@ -80,8 +85,9 @@ void back_gather_nd(struct grad *r) {
         ix = build_op(r->b, "Concat", VALUES(build_tensor(r->b, t), ix),
                       ATTRS(attr_int("axis", -1)));
     }
-    r->dx[0] = build_op(r->b, "ScatterND", VALUES(grad_zeros(r, r->x[0]), ix, r->dy[0]),
-                        ATTRS(attr_text("reduction", "add")));
+    int64_t into[LIMIT_RANK];
+    int32_t rank = shape_of(r, r->x[0], into);
+    r->dx[0] = grad_scatter_nd(r, into, rank, ix, r->dy[0]);
 }
 
 static const char *reduction(const struct grad *r) {

@@ -17,15 +17,13 @@ static bool read_window(struct grad *r, struct window *w) {
 void back_max_pool(struct grad *r) {
     value_id indices = grad_output(r, 1);
     int64_t n = grad_elements(r, r->x[0]), n_out = grad_elements(r, r->y[0]);
-    value_id flat = grad_zeros_of(r, grad_elem(r, r->x[0]), &n, 1);
     value_id where = grad_reshape(r, indices, &n_out, 1),
              what = grad_reshape(r, r->dy[0], &n_out, 1);
     if (node_int(r->n, "storage_order", 0)) {
         grad_refuse(r, "storage_order 1 is not one that can be differentiated");
         return;
     }
-    value_id dx = build_op(r->b, "ScatterElements", VALUES(flat, where, what),
-                           ATTRS(attr_int("axis", 0), attr_text("reduction", "add")));
+    value_id dx = grad_scatter_elements(r, &n, 1, 0, where, what);
     r->dx[0] = grad_reshape_like(r, dx, r->x[0]);
 }
 

@@ -227,6 +227,32 @@ value_id grad_zeros(struct grad *r, value_id like) {
     return grad_zeros_of(r, grad_elem(r, like), dims, rank);
 }
 
+// ONNX Runtime's CPU kernels do not add in half precision, and sums of many would lose there
+// anyway.
+static enum elem summing_elem(enum elem e) {
+    return e == ELEM_F16 || e == ELEM_BF16 ? ELEM_F32 : e;
+}
+
+value_id grad_scatter_nd(struct grad *r, const int64_t *dims, int32_t rank, value_id where,
+                         value_id what) {
+    enum elem e = grad_elem(r, what), wide = summing_elem(e);
+    value_id sum =
+        build_op(r->b, "ScatterND",
+                 VALUES(grad_zeros_of(r, wide, dims, rank), where, grad_cast(r, what, wide)),
+                 ATTRS(attr_text("reduction", "add")));
+    return grad_cast(r, sum, e);
+}
+
+value_id grad_scatter_elements(struct grad *r, const int64_t *dims, int32_t rank, int64_t axis,
+                               value_id where, value_id what) {
+    enum elem e = grad_elem(r, what), wide = summing_elem(e);
+    value_id sum =
+        build_op(r->b, "ScatterElements",
+                 VALUES(grad_zeros_of(r, wide, dims, rank), where, grad_cast(r, what, wide)),
+                 ATTRS(attr_int("axis", axis), attr_text("reduction", "add")));
+    return grad_cast(r, sum, e);
+}
+
 value_id grad_slice(struct grad *r, value_id a, int32_t axis, int64_t start, int64_t end) {
     if (start == 0 && end == grad_dim(r, a, axis))
         return a;

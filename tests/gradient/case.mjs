@@ -1,10 +1,11 @@
 // Cases of operators: a node written down in one line, with its operands, as a model in mfc's text form and as tensors
 // to feed. All numbers come from a small generator that starts from the case's own name, so that a case is the same
 // whatever stands around it.
+import { toHalf } from './half.mjs';
 import ort from './runtime.mjs';
 
-const ARRAYS = { f32: Float32Array, f64: Float64Array, i64: BigInt64Array, i32: Int32Array, bool: Uint8Array, u8: Uint8Array };
-const NAMES = { f32: 'float32', f64: 'float64', i64: 'int64', i32: 'int32', bool: 'bool', u8: 'uint8' };
+const ARRAYS = { f16: Uint16Array, f32: Float32Array, f64: Float64Array, i64: BigInt64Array, i32: Int32Array, bool: Uint8Array, u8: Uint8Array };
+const NAMES = { f16: 'float16', f32: 'float32', f64: 'float64', i64: 'int64', i32: 'int32', bool: 'bool', u8: 'uint8' };
 
 export function generator(text) {
   let s = 0x9e3779b9;
@@ -62,7 +63,7 @@ export function c(op, operands, attributes = '', more = {}) {
   return { op, operands: operands.map((o) => (Array.isArray(o) ? f(o) : o)), attributes, opset: 17, ...more };
 }
 
-const spell = (elem, values) => (elem === 'f32' || elem === 'f64'
+const spell = (elem, values) => (elem.startsWith('f')
   ? values.map((x) => (Number.isInteger(x) ? x.toFixed(1) : String(x))) : values).join(',');
 
 // The model's text and its tensors, with floats of one type.
@@ -79,14 +80,14 @@ export function build(one, float) {
       return;
     }
     lines.push(`  input %${name} : ${elem}[${o.shape}]`);
-    const data = elem === 'i64' ? BigInt64Array.from(values, BigInt) : ARRAYS[elem].from(values);
+    const data = elem === 'i64' ? BigInt64Array.from(values, BigInt) : ARRAYS[elem].from(values, elem === 'f16' ? toHalf : Number);
     feeds[name] = new ort.Tensor(NAMES[elem], data, o.shape);
     if (o.wanted) wanted.push(name);
   });
   const outputs = one.outputs ?? ['y'];
   const results = (one.results ?? outputs).map((y) => (y === '_' ? y : '%' + y)).join(', ');
   const inside = [...names, ...(one.attributes ? [one.attributes] : [])].join(', ');
-  const types = { FLOAT: float, DTYPE: float === 'f64' ? '11' : '1' };
+  const types = { FLOAT: float, DTYPE: { f16: '10', f32: '1', f64: '11' }[float] };
   const linesOf = (body) => body.replace(/FLOAT|DTYPE/g, (k) => types[k]).split('\n').map((l) => '  ' + l.trim());
   const write = (node) => ['mfc 1', `ir_version ${one.opset > 21 ? 10 : 8}`, `opset ${one.opset}`, 'graph "case" {', ...lines, ...head,
     ...node, ...outputs.map((y) => `  output %${y}`), '}', ''].join('\n');
