@@ -153,6 +153,20 @@ static status check_type(struct engine *e, node_id id, value_id v, value_id dx) 
                       graph_value(e->g, v)->name, str_text(&x));
 }
 
+// Operands that the result does not depend on, though they are floats: running statistics, what is
+// only looked at for its type.
+static bool has_no_part(const struct node *n, uint32_t k) {
+    return (n->op == OP_BatchNormalization && k >= 3) || (n->op == OP_CastLike && k == 1);
+}
+
+// A rule that leaves out an operand must not become a gradient that is silently too small.
+static status refuse_operand(struct engine *e, node_id id, value_id v) {
+    return diag_error(
+        e->c->diags, DIAG_NO_GRADIENT, loc_path(e->m->path, node_path(e->g, id, e->c->arena)),
+        "%s has no gradient rule for operand %s, which depends on a trained parameter",
+        graph_node(e->g, id)->type, graph_value(e->g, v)->name);
+}
+
 static status differentiate_node(struct engine *e, node_id id) {
     struct arena scratch = arena_make(e->c->arena->mem);
     const struct node *n = graph_node(e->g, id);
@@ -175,9 +189,12 @@ static status differentiate_node(struct engine *e, node_id id) {
                          dy,    dx,   want, &scratch, n->n_out, model_opset(e->m, "")};
         rules[n->op](&r);
         n = graph_node(e->g, id);
-        for (uint32_t k = 0; k < n->n_in && !e->b.failed; k++)
-            if (dx[k].i && want[k] && !(st = check_type(e, id, n->in[k], dx[k])))
+        for (uint32_t k = 0; k < n->n_in && !e->b.failed && !st; k++) {
+            if (want[k] && !dx[k].i && !has_no_part(n, k))
+                st = refuse_operand(e, id, n->in[k]);
+            else if (want[k] && dx[k].i && !(st = check_type(e, id, n->in[k], dx[k])))
                 arrive(e, n->in[k], dx[k]);
+        }
         st = st ? st : e->b.failed;
     }
     arena_free(&scratch);

@@ -55,13 +55,18 @@ static status patterns_close(struct choice *p, const struct patterns *t, const c
     return st;
 }
 
-// Running statistics, the scales of quantization, the weights of classes.
+// Numbers that belong to an operator: running statistics, bounds, ratios, scales, the weights of
+// classes.
 static bool is_statistic_slot(const struct node *n, uint32_t k) {
     switch (n->op) {
     case OP_BatchNormalization:
         return k >= 3;
-    case OP_QuantizeLinear:
+    case OP_Clip:
     case OP_DequantizeLinear:
+    case OP_Dropout:
+    case OP_Pad:
+    case OP_QuantizeLinear:
+    case OP_Resize:
         return k >= 1;
     case OP_NegativeLogLikelihoodLoss:
     case OP_SoftmaxCrossEntropyLoss:
