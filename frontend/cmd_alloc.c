@@ -60,8 +60,8 @@ static status allocate(struct cli *c, const struct buffers *b) {
     status st = offsets_max_live(b->buffer, b->n, &c->arena, &c->diags, &max_live);
     if (st != ST_OK)
         return st;
-    st = offsets_assign(b->buffer, b->n, &options, &c->arena, &c->diags, c->stop, offset,
-                        &arena_bytes, &bound);
+    st = offsets_race(b->buffer, b->n, &options, (int32_t)options_int(&c->options, "searches"),
+                      &c->arena, &c->diags, c->stop, offset, &arena_bytes, &bound);
     // Fixed buffers that exclude each other leave nothing to report.
     if (arena_bytes < 0 || (st != ST_OK && st != ST_INFEASIBLE && st != ST_NO_PLAN))
         return st;
@@ -89,7 +89,9 @@ static const struct option_spec alloc_options[] = {
     {"time", 't', OPTION_REAL, "SECONDS", "10", 0, 1000000, "limit on the search"},
     {"work", 0, OPTION_INT, "N", "0", 0, INT64_MAX,
      "limit in steps instead of seconds, for repeatable answers; 0: none"},
-    {"seed", 0, OPTION_INT, "N", "1", 0, INT64_MAX, "start of the random numbers"},
+    {"seed", 0, OPTION_INT, "N", "1", 0, INT64_MAX / 2, "start of the random numbers"},
+    {"searches", 0, OPTION_INT, "N", "2", 1, 256,
+     "searches side by side, one thread each; the best answer counts"},
     {0}};
 
 const struct command cmd_alloc = {

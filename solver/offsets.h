@@ -47,6 +47,12 @@ status offsets_assign(const struct buffer *buffers, size_t n, const struct offse
                       struct arena *a, struct diags *d, const struct stop *stop, int64_t *offset,
                       int64_t *arena_bytes, int64_t *bound);
 
+// The same with n_searches of them side by side, one thread each, whose seeds follow options->seed:
+// the best answer counts (offsets_race.c).
+status offsets_race(const struct buffer *buffers, size_t n, const struct offsets_options *options,
+                    int32_t n_searches, struct arena *a, struct diags *d, const struct stop *stop,
+                    int64_t *offset, int64_t *arena_bytes, int64_t *bound);
+
 // The largest sum of sizes that are live at one time. The buffers must be valid.
 status offsets_max_live(const struct buffer *buffers, size_t n, struct arena *a, struct diags *d,
                         int64_t *max_live);

@@ -63,6 +63,24 @@ void diag_note(struct diags *d, enum diag_code code, struct loc where, const cha
     va_end(args);
 }
 
+__attribute__((format(printf, 5, 6))) static void diag_addf(struct diags *d,
+                                                            enum diag_severity severity,
+                                                            enum diag_code code, struct loc where,
+                                                            const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    diag_add(d, severity, code, where, format, args);
+    va_end(args);
+}
+
+void diags_take(struct diags *to, const struct diags *from) {
+    for (size_t i = 0; i < from->list.n; i++) {
+        const struct diag *x = &from->list.at[i];
+        diag_addf(to, x->severity, x->code, x->where, "%s", x->text);
+    }
+    to->n_dropped += from->n_dropped;
+}
+
 status diag_no_room(struct diags *d) {
     return diag_error(d, DIAG_LIMIT, loc_none(), "out of memory");
 }

@@ -70,7 +70,8 @@ __attribute__((format(printf, 4, 5))) void diag_warning(struct diags *d, enum di
                                                         struct loc where, const char *format, ...);
 __attribute__((format(printf, 4, 5))) void diag_note(struct diags *d, enum diag_code code,
                                                      struct loc where, const char *format, ...);
-status diag_no_room(struct diags *d); // out of memory or budget: ST_LIMIT
+void diags_take(struct diags *to, const struct diags *from); // adds copies of all of them
+status diag_no_room(struct diags *d);                        // out of memory or budget: ST_LIMIT
 
 const char *diag_slug(enum diag_code code);
 const char *diag_explanation(enum diag_code code);

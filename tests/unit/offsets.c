@@ -323,6 +323,49 @@ static void csv_errors_have_places(void **state) {
     }
 }
 
+// The answer of a race is the first of the best single searches, however the threads run; a bad
+// buffer is told once; a stop reaches every search.
+static void races_give_the_best_of_their_searches(void **state) {
+    (void)state;
+    enum { N = 120, SEARCHES = 4 };
+    struct scene s;
+    scene_open(&s);
+    struct buffer b[N];
+    struct rng r = rng_make(11, 0);
+    for (size_t i = 0; i < N; i++)
+        b[i] = random_buffer(&r, 60, 1000);
+    struct offsets_options options = {.work = 3000, .seed = 5};
+    struct answer best = {.arena_bytes = INT64_MAX}, one, race;
+    for (int k = 0; k < SEARCHES; k++) {
+        struct offsets_options own = {.work = 3000, .seed = 5 + (uint64_t)k};
+        assert_int_equal(offsets_assign(b, N, &own, &s.arena, &s.diags, NULL, one.offset,
+                                        &one.arena_bytes, &one.bound),
+                         ST_OK);
+        if (one.arena_bytes < best.arena_bytes)
+            best = one;
+    }
+    for (int again = 0; again < 5; again++) {
+        assert_int_equal(offsets_race(b, N, &options, SEARCHES, &s.arena, &s.diags, NULL,
+                                      race.offset, &race.arena_bytes, &race.bound),
+                         ST_OK);
+        assert_int_equal(race.arena_bytes, best.arena_bytes);
+        assert_memory_equal(race.offset, best.offset, N * sizeof *best.offset);
+        assert_true(race.bound >= best.bound && race.bound <= race.arena_bytes);
+    }
+    struct stop stop = {.raised = 1, .deadline_ns = STOP_NEVER};
+    options.work = 0;
+    assert_int_equal(offsets_race(b, N, &options, SEARCHES, &s.arena, &s.diags, &stop, race.offset,
+                                  &race.arena_bytes, &race.bound),
+                     ST_OK);
+    assert_int_equal(s.diags.n_errors, 0);
+    b[3].size = -1;
+    assert_int_not_equal(offsets_race(b, N, &options, SEARCHES, &s.arena, &s.diags, NULL,
+                                      race.offset, &race.arena_bytes, &race.bound),
+                         ST_OK);
+    assert_int_equal(s.diags.n_errors, 1);
+    scene_close(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_equals_brute_force),
@@ -332,6 +375,7 @@ int main(void) {
         cmocka_unit_test(edge_cases),
         cmocka_unit_test(bad_buffers_are_refused),
         cmocka_unit_test(memory_may_fail),
+        cmocka_unit_test(races_give_the_best_of_their_searches),
         cmocka_unit_test(csv_is_read),
         cmocka_unit_test(csv_errors_have_places),
     };
