@@ -74,22 +74,12 @@ static void print_curve(struct cli *c, int64_t whole, const struct schedule *s, 
 
 static status write_curve(struct cli *c, const char *path, const struct schedule *s, int32_t n) {
     struct str text = str_make(&c->arena);
-    struct output out;
     str_add(&text, "{\"format\":\"mfc-sweep\",\"version\":1,\"schedules\":[\n");
     for (int32_t k = 0; k < n; k++) {
         schedule_print(&text, &s[k], -1);
         str_add(&text, k + 1 < n ? ",\n" : "]}\n");
     }
-    if (text.failed)
-        return diag_no_room(&c->diags);
-    status st = output_open(&c->arena, &c->diags, path, &out);
-    if (st != ST_OK)
-        return st;
-    st = output_write(&out, &c->diags, str_text(&text), text.n);
-    if (st == ST_OK)
-        st = output_commit(&out, &c->diags);
-    output_abort(&out);
-    return st;
+    return output_text(&c->arena, &c->diags, path, &text);
 }
 
 static void begin_search(void *context, int64_t budget_bytes) {

@@ -114,7 +114,6 @@ static status write_matrices(struct cli *c, const struct problem *p, const struc
     if (!path)
         return ST_OK;
     struct matrices m;
-    struct output out;
     status st = matrices_make(p, s->steps, &c->arena, &c->diags, &m);
     if (st != ST_OK)
         return st;
@@ -129,13 +128,7 @@ static status write_matrices(struct cli *c, const struct problem *p, const struc
         str_add(&c->out, str_text(&text));
         return ST_OK;
     }
-    st = output_open(&c->arena, &c->diags, path, &out);
-    if (st == ST_OK)
-        st = output_write(&out, &c->diags, str_text(&text), text.n);
-    if (st == ST_OK)
-        st = output_commit(&out, &c->diags);
-    output_abort(&out);
-    return st;
+    return output_text(&c->arena, &c->diags, path, &text);
 }
 
 static void begin_search(void *context, int64_t budget_bytes) {

@@ -69,6 +69,7 @@ bool shape_numbers(const struct shape *s, uint32_t k, int64_t **at, int64_t *n);
 bool shape_reals(const struct shape *s, uint32_t k, double **at, int64_t *n);
 // The single number of an input of any type, also of an integer that was cast to a float.
 bool shape_real(const struct shape *s, uint32_t k, double *x);
+#define SHAPE_NO_INPUT UINT32_MAX // for shape_axes: they come as an attribute only
 // Axes given as input k (from `opset` on) or as attribute (before); normalised into 0 .. rank-1.
 // *known = false: an input whose content is not known. *n = 0 when they are not given.
 status shape_axes(const struct shape *s, uint32_t k, const char *attr, int32_t rank, int64_t **axes,

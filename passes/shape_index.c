@@ -138,7 +138,7 @@ status shape_resize(struct shape *s) {
     bool known;
     if (!x)
         return shape_set_unranked(s, 0, shape_elem(s, 0));
-    status st = shape_axes(s, 99, "axes", x->rank, &axes, &n_axes, &known);
+    status st = shape_axes(s, SHAPE_NO_INPUT, "axes", x->rank, &axes, &n_axes, &known);
     if (st)
         return st;
     int64_t count = n_axes ? n_axes : x->rank;
@@ -201,7 +201,7 @@ status shape_center_crop_pad(struct shape *s) {
     bool known;
     if (!x)
         return shape_set_unranked(s, 0, shape_elem(s, 0));
-    status st = shape_axes(s, 99, "axes", x->rank, &axes, &n_axes, &known);
+    status st = shape_axes(s, SHAPE_NO_INPUT, "axes", x->rank, &axes, &n_axes, &known);
     if (st)
         return st;
     int64_t count = n_axes ? n_axes : x->rank;

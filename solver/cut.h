@@ -51,6 +51,16 @@ static inline int32_t cut_inputs(const struct cut_view *v, int32_t t, const int3
     return v->p->in_start[t + 1] - v->p->in_start[t];
 }
 
+// Does node t read node i?
+static inline bool cut_reads(const struct cut_view *v, int32_t t, int32_t i) {
+    const int32_t *in;
+    int32_t n_in = cut_inputs(v, t, &in);
+    for (int32_t e = 0; e < n_in; e++)
+        if (in[e] == i)
+            return true;
+    return false;
+}
+
 int64_t cut_need(const struct cut_view *v, int32_t t); // bytes of t, its workspace and its inputs
 
 // A set of cuts, ascending.

@@ -101,15 +101,6 @@ static void add_carry(struct build *b, int32_t k) {
     }
 }
 
-static bool is_input(const struct cut_view *v, int32_t t, int32_t i) {
-    const int32_t *in;
-    int32_t n_in = cut_inputs(v, t, &in);
-    for (int32_t e = 0; e < n_in; e++)
-        if (in[e] == i)
-            return true;
-    return false;
-}
-
 // Opens a row "terms <= room + extra".
 static void add_room_row(struct build *b, int64_t extra) {
     bool column = b->m->room_col >= 0;
@@ -127,7 +118,7 @@ static void add_memory(struct build *b, int32_t k) {
     add_room_row(b, -cut_need(b->v, q));
     for (int32_t i = 0; i < q && i < b->v->p->n; i++) {
         int32_t keep = *col_at(b->m->keep_col, b, k, i);
-        if (keep >= 0 && !is_input(b->v, q, i))
+        if (keep >= 0 && !cut_reads(b->v, q, i))
             cbc_term(&b->m->program, keep, (double)b->v->p->bytes[i] * scale);
     }
 }

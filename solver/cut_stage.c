@@ -33,18 +33,9 @@ struct search {
     int32_t *table;
 };
 
-static bool is_read_by(const struct cut_view *v, int32_t t, int32_t i) {
-    const int32_t *in;
-    int32_t n_in = cut_inputs(v, t, &in);
-    for (int32_t e = 0; e < n_in; e++)
-        if (in[e] == i)
-            return true;
-    return false;
-}
-
 // Held from beginning to end.
 static bool stays(const struct search *h, int32_t i) {
-    bool needed = h->s->wanted[i] || is_read_by(h->v, h->s->t, i);
+    bool needed = h->s->wanted[i] || cut_reads(h->v, h->s->t, i);
     return h->v->always[i] || (h->s->held[i] && needed && !h->s->may_run[i]);
 }
 
@@ -83,7 +74,7 @@ static bool number_nodes(struct search *h) {
         int32_t i = h->node[k];
         h->may_run |= h->s->may_run[i] ? 1u << k : 0;
         h->again |= h->s->again[i] ? 1u << k : 0;
-        h->wanted |= h->s->wanted[i] || is_read_by(h->v, h->s->t, i) ? 1u << k : 0;
+        h->wanted |= h->s->wanted[i] || cut_reads(h->v, h->s->t, i) ? 1u << k : 0;
         h->readable[k] = true;
         for (int32_t e = p->in_start[i]; e < p->in_start[i + 1]; e++) {
             int32_t j = index_of(h, p->in_of[e]);

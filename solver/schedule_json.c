@@ -59,19 +59,10 @@ void schedule_print(struct str *out, const struct schedule *s, double seconds) {
 status schedule_write(const struct schedule *s, double seconds, struct arena *a, struct diags *d,
                       const char *path) {
     struct arena scratch = arena_make(a->mem);
-    struct output out;
-    status st = output_open(&scratch, d, path, &out);
-    if (st != ST_OK) {
-        arena_free(&scratch);
-        return st;
-    }
     struct str text = str_make(&scratch);
     schedule_print(&text, s, seconds);
     str_add_char(&text, '\n');
-    st = text.failed ? diag_no_room(d) : output_write(&out, d, str_text(&text), text.n);
-    if (st == ST_OK)
-        st = output_commit(&out, d);
-    output_abort(&out);
+    status st = output_text(&scratch, d, path, &text);
     arena_free(&scratch);
     return st;
 }

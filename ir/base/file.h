@@ -67,6 +67,8 @@ status output_skip(struct output *o, struct diags *d, int64_t n_bytes);  // zero
 status output_sync(struct output *o, struct diags *d);
 status output_commit(struct output *o, struct diags *d);
 void output_abort(struct output *o);
+// All of it in one: opens, writes the text and commits.
+status output_text(struct arena *a, struct diags *d, const char *path, const struct str *text);
 
 // The folder part of a path ("." when there is none), its last part, and a path in a folder.
 const char *file_folder(struct arena *a, const char *path);

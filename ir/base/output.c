@@ -272,3 +272,17 @@ void output_abort(struct output *o) {
         unlink(o->temporary);
     o->is_named = false;
 }
+
+status output_text(struct arena *a, struct diags *d, const char *path, const struct str *text) {
+    struct output o;
+    if (text->failed)
+        return diag_no_room(d);
+    status st = output_open(a, d, path, &o);
+    if (st)
+        return st;
+    st = output_write(&o, d, str_text(text), text->n);
+    if (!st)
+        st = output_commit(&o, d);
+    output_abort(&o);
+    return st;
+}
