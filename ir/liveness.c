@@ -1,0 +1,84 @@
+// When storages are held, and the peak: see storage.h. Stages: walk the order once for the first
+// and the last step of each storage, then add up the bytes that begin and end at each step.
+#include "ir/base/checked.h"
+#include "ir/storage.h"
+
+struct walk {
+    const struct storage *s;
+    struct liveness *l;
+    uint32_t step;
+};
+
+static void read_value(void *to, value_id v, node_id user) {
+    struct walk *w = to;
+    uint32_t s = w->s->of[v.i];
+    (void)user;
+    if (s && !w->s->is_fixed[s] && !w->s->is_output[s])
+        w->l->to[s] = w->step;
+}
+
+static void walk_order(const struct graph *g, const node_id *order, struct walk *w) {
+    const struct storage *s = w->s;
+    for (w->step = 0; w->step < w->l->n_steps; w->step++) {
+        const struct node *n = graph_node(g, order[w->step]);
+        for (uint32_t k = 0; k < n->n_in; k++)
+            if (n->in[k].i)
+                read_value(w, n->in[k], order[w->step]);
+        node_captured(g, order[w->step], read_value, w);
+        for (uint32_t k = 0; k < n->n_out; k++) {
+            uint32_t made = n->out[k].i ? s->of[n->out[k].i] : 0;
+            // The result of a view begins nothing, but its storage is held while it is made.
+            if (!made || s->is_fixed[made])
+                continue;
+            if (s->first[made].i == n->out[k].i)
+                w->l->from[made] = w->step;
+            w->l->to[made] = s->is_output[made] ? w->l->n_steps : w->step;
+        }
+    }
+}
+
+// Adds b to held_bytes[step]; false: the sum is too large.
+static bool add_at(int64_t *change, uint32_t step, int64_t b) {
+    return checked_add(change[step], b, &change[step]);
+}
+
+static bool add_up(const struct graph *g, const node_id *order, const struct storage *s,
+                   struct liveness *l) {
+    int64_t *held = l->held_bytes; // first the changes, then their running sum
+    for (uint32_t i = 1; i < s->n; i++)
+        if (!s->is_fixed[i] && l->from[i] <= l->to[i])
+            if (!add_at(held, l->from[i], s->bytes[i]) ||
+                (l->to[i] < l->n_steps && !add_at(held, l->to[i] + 1, -s->bytes[i])))
+                return false;
+    l->peak_bytes = s->fixed_bytes;
+    int64_t sum = s->fixed_bytes;
+    for (uint32_t i = 0; i < l->n_steps; i++) {
+        if (!checked_add(sum, held[i], &sum) ||
+            !checked_add(sum, graph_node(g, order[i])->workspace_bytes, &held[i]))
+            return false;
+        if (held[i] > l->peak_bytes) {
+            l->peak_bytes = held[i];
+            l->peak_step = i;
+        }
+    }
+    return true;
+}
+
+status liveness_of(const struct graph *g, const struct storage *s, const node_id *order, size_t n,
+                   struct arena *a, struct diags *d, struct liveness *out) {
+    *out = (struct liveness){.n_steps = (uint32_t)n,
+                             .from = ARENA_ARRAY(a, uint32_t, s->n),
+                             .to = ARENA_ARRAY(a, uint32_t, s->n),
+                             .held_bytes = ARENA_ARRAY(a, int64_t, n + 1)};
+    if (!out->from || !out->to || !out->held_bytes)
+        return diag_no_room(d);
+    for (uint32_t i = 1; i < s->n; i++) {
+        out->from[i] = s->is_fixed[i] ? 0 : 1; // from > to: not made
+        out->to[i] = s->is_fixed[i] ? (uint32_t)n : 0;
+    }
+    walk_order(g, order, &(struct walk){.s = s, .l = out});
+    if (!add_up(g, order, s, out))
+        return diag_error(d, DIAG_LIMIT, loc_file(g->model->path),
+                          "the values of the graph together exceed 2^63 bytes");
+    return ST_OK;
+}

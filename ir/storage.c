@@ -1,0 +1,91 @@
+// Which values share bytes: see storage.h. Stages: give each value a storage in the order in which
+// values come to be (inputs and constants, then node by node), so that the source of a view has
+// one before its views ask for it.
+#include "ir/storage.h"
+
+#include "ir/base/checked.h"
+
+#define NAMED_AT_MOST 5
+
+struct making {
+    const struct graph *g;
+    struct storage *s;
+    struct arena *arena;
+    struct diags *diags;
+    size_t n_unsized; // values whose size is not known
+};
+
+// 0 for a value whose size is not known, which is reported.
+static int64_t size_of(struct making *k, const struct value *v) {
+    int64_t n_bytes;
+    if (v->init ? tensor_bytes(v->init, &n_bytes) : type_bytes(v->type, &n_bytes))
+        return n_bytes;
+    if (k->n_unsized++ < NAMED_AT_MOST) {
+        struct str text = str_make(k->arena);
+        if (v->type)
+            type_print(&text, v->type);
+        bool is_tensor = !v->type || v->type->kind == TYPE_TENSOR;
+        diag_error(k->diags, is_tensor ? DIAG_UNBOUND : DIAG_UNSUPPORTED,
+                   loc_file(k->g->model->path), "value %s has no known size (%s)%s", v->name,
+                   v->type ? str_text(&text) : "its type is unknown",
+                   is_tensor ? "; bind open dimensions with --dim, --batch or --shape"
+                             : ": only tensors can be planned");
+    }
+    return 0;
+}
+
+static bool new_storage(struct making *k, value_id v, bool is_fixed) {
+    struct storage *s = k->s;
+    const struct value *at = graph_value(k->g, v);
+    uint32_t i = s->n++;
+    s->of[v.i] = i;
+    s->first[i] = v;
+    s->bytes[i] = size_of(k, at);
+    s->is_fixed[i] = is_fixed;
+    s->is_output[i] = at->is_output;
+    return !is_fixed || checked_add(s->fixed_bytes, s->bytes[i], &s->fixed_bytes);
+}
+
+static bool node_storages(struct making *k, const struct node *n) {
+    bool is_view = op_info(n->op)->flags & OPF_VIEW && n->n_in && n->in[0].i;
+    bool ok = true;
+    for (uint32_t o = 0; o < n->n_out && ok; o++) {
+        if (!n->out[o].i)
+            continue;
+        bool shares =
+            is_view && o == 0 && !graph_value(k->g, n->out[0])->is_output && k->s->of[n->in[0].i];
+        if (shares)
+            k->s->of[n->out[0].i] = k->s->of[n->in[0].i];
+        else
+            ok = new_storage(k, n->out[o], n->op == OP_Constant);
+    }
+    return ok;
+}
+
+status storage_of(const struct graph *g, struct arena *a, struct diags *d, struct storage *out) {
+    size_t n = g->values.n;
+    *out = (struct storage){.n = 1,
+                            .of = ARENA_ARRAY(a, uint32_t, n),
+                            .bytes = ARENA_ARRAY(a, int64_t, n),
+                            .is_fixed = ARENA_ARRAY(a, bool, n),
+                            .is_output = ARENA_ARRAY(a, bool, n),
+                            .first = ARENA_ARRAY(a, value_id, n)};
+    if (!out->of || !out->bytes || !out->is_fixed || !out->is_output || !out->first)
+        return diag_no_room(d);
+    struct making k = {.g = g, .s = out, .arena = a, .diags = d};
+    bool ok = true;
+    for (uint32_t v = 1; v < n && ok; v++) {
+        const struct value *at = &g->values.at[v];
+        if (at->is_input || at->init || at->sparse_init)
+            ok = new_storage(&k, (value_id){v}, true);
+    }
+    for (size_t i = 0; i < g->order.n && ok; i++)
+        ok = node_storages(&k, graph_node(g, g->order.at[i]));
+    if (!ok)
+        return diag_error(d, DIAG_LIMIT, loc_file(g->model->path),
+                          "the sizes of inputs and constants together exceed 2^63 bytes");
+    if (k.n_unsized > NAMED_AT_MOST)
+        diag_error(d, DIAG_UNBOUND, loc_file(g->model->path), "and %zu more values without a size",
+                   k.n_unsized - NAMED_AT_MOST);
+    return k.n_unsized ? d->worst : ST_OK;
+}
