@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ir/base/limits.h"
+#include "passes/einsum.h"
 
 static status inner_mismatch(struct shape *s, struct dim a, struct dim b) {
     return shape_fail(s, "inner dimensions %lld and %lld differ", (long long)a.size,
@@ -72,70 +73,11 @@ status shape_gemm(struct shape *s) {
     return shape_set(s, 0, a->elem, dims, 2);
 }
 
-// Einsum's equation, one dimension per letter; "…" stands for letters that are broadcast. The rule
-// keeps a dimension for each of the 52 letters and one list for the ellipsis.
-struct einsum {
-    struct dim letter[128];
-    bool seen[128];
-    struct dim dots[LIMIT_RANK];
-    int32_t n_dots;
-    const char *at;
-};
-
-static int32_t count_term(const char *at, bool *dots) {
-    int32_t n = 0;
-    for (*dots = false; *at && *at != ',' && strncmp(at, "->", 2) != 0; at++)
-        if (*at == '.')
-            *dots = true;
-        else if (*at != ' ')
-            n++;
-    return n;
-}
-
-static bool is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static status einsum_input(struct shape *s, struct einsum *e, const struct type *t) {
-    bool dots;
-    int32_t n = count_term(e->at, &dots), i = 0;
-    if (dots ? t->rank < n : t->rank != n)
-        return shape_fail(s, "an input has rank %d, but its term in the equation has %d letters",
-                          t->rank, n);
-    for (; *e->at && *e->at != ',' && strncmp(e->at, "->", 2) != 0; e->at++) {
-        if (*e->at == '.' && strncmp(e->at, "...", 3) == 0) {
-            int32_t extra = t->rank - n, shift = extra > e->n_dots ? extra - e->n_dots : 0;
-            for (int32_t k = e->n_dots; shift && k-- > 0;)
-                e->dots[k + shift] = e->dots[k];
-            for (int32_t k = 0; k < shift; k++)
-                e->dots[k] = dim_of(1);
-            e->n_dots += shift;
-            for (int32_t k = 0; k < extra; k++, i++)
-                if (!dim_broadcast(e->dots[e->n_dots - extra + k], t->dims[i],
-                                   &e->dots[e->n_dots - extra + k]))
-                    return shape_fail(s, "the dimensions under \"...\" do not broadcast");
-            e->at += 2;
-        } else if (is_letter(*e->at)) {
-            int c = *e->at;
-            if (!e->seen[c])
-                e->letter[c] = t->dims[i];
-            else if (!dim_broadcast(e->letter[c], t->dims[i], &e->letter[c]))
-                return shape_fail(s, "dimension '%c' is both %lld and %lld", c,
-                                  (long long)e->letter[c].size, (long long)t->dims[i].size);
-            e->seen[c] = true;
-            i++;
-        } else if (*e->at != ' ') {
-            return shape_fail(s, "the equation has a '%c'", *e->at);
-        }
-    }
-    return ST_OK;
-}
-
 // Without "->" the output is the ellipsis and the letters that occur once, in alphabetical order.
 static void einsum_implicit(const char *equation, char *out) {
     int count[128] = {0};
     for (const char *c = equation; *c; c++)
-        if (is_letter(*c))
+        if (einsum_is_letter(*c))
             count[(int)*c]++;
     if (strstr(equation, "..."))
         out = stpcpy(out, "...");
@@ -147,20 +89,11 @@ static void einsum_implicit(const char *equation, char *out) {
 
 status shape_einsum(struct shape *s) {
     const char *equation = node_text(s->g, s->n, "equation", "");
-    struct einsum e = {.at = equation};
-    for (uint32_t k = 0; k < s->n->n_in; k++) {
-        const struct type *t = shape_ranked(s, k);
-        if (!t)
-            return shape_set_unranked(s, 0, shape_elem(s, 0));
-        status st = einsum_input(s, &e, t);
-        if (st)
-            return st;
-        if (*e.at == ',')
-            e.at++;
-        else if (k + 1 < s->n->n_in)
-            return shape_fail(s, "the equation \"%s\" has fewer terms than there are inputs",
-                              equation);
-    }
+    struct einsum e;
+    bool known;
+    status st = einsum_read(s, &e, &known);
+    if (st || !known)
+        return st ? st : shape_set_unranked(s, 0, shape_elem(s, 0));
     char implicit[64];
     const char *out = strstr(equation, "->");
     if (out)
@@ -174,7 +107,7 @@ status shape_einsum(struct shape *s) {
             for (int32_t i = 0; i < e.n_dots; i++)
                 dims[rank++] = e.dots[i];
             c += 2;
-        } else if (is_letter(*c) && e.seen[(int)*c]) {
+        } else if (einsum_is_letter(*c) && e.seen[(int)*c]) {
             if (rank == LIMIT_RANK)
                 return shape_fail(s, "the output of \"%s\" has too many dimensions", equation);
             dims[rank++] = e.letter[(int)*c];

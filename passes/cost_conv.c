@@ -1,0 +1,76 @@
+// Costs of convolutions and poolings. The workspace is what ONNX Runtime's CPU kernels allocate,
+// measured by bench/costs (docs/costs.md has the table).
+#include "passes/cost.h"
+#include "passes/window.h"
+
+// What the kernels unfold at a time, per thread, when they need not unfold all at once.
+enum { SEGMENT_BYTES = 128 * 128 * 4 };
+
+static int64_t spatial(const int64_t *at, int32_t n) {
+    int64_t product = 1;
+    for (int32_t i = 0; i < n; i++)
+        product = cost_product(product, at[i]);
+    return product;
+}
+
+// Rows of the image matrix of one group: the elements under one window.
+static int64_t patch(const struct cost *c, uint32_t weights, const struct window *w) {
+    return cost_product(cost_dim(c, weights, 1), spatial(w->kernel, w->n));
+}
+
+// A 1x1 window that neither skips nor pads: the input is the image matrix already.
+static bool is_pointwise(const struct window *w) {
+    for (int32_t i = 0; i < w->n; i++)
+        if (w->kernel[i] != 1 || w->stride[i] != 1 || w->begin[i] || w->end[i])
+            return false;
+    return true;
+}
+
+// The kernel multiplies weights by an image matrix. With more filters than output positions it
+// unfolds all of the matrix, else segments of it.
+static int64_t conv_workspace(const struct cost *c, const struct window *w) {
+    int64_t filters = cost_dim(c, 1, 0) / node_int(c->s.n, "group", 1);
+    int64_t positions = spatial(w->out, w->n);
+    if (is_pointwise(w))
+        return 0;
+    int64_t all = cost_product(cost_product(positions, patch(c, 1, w)), cost_elem_bytes(c, 0));
+    return filters > positions || all < SEGMENT_BYTES ? all : SEGMENT_BYTES;
+}
+
+static void conv(struct cost *c, uint32_t weights) {
+    struct window w;
+    const struct type *x = shape_ranked(&c->s, 0), *t = shape_ranked(&c->s, weights);
+    if (!x || !t || window_read(&c->s, x, t, &w))
+        return;
+    c->flops = cost_product(2, cost_product(cost_out(c, 0), patch(c, weights, &w)));
+    if (weights == 1)
+        c->workspace_bytes = conv_workspace(c, &w);
+}
+
+void cost_conv(struct cost *c) {
+    conv(c, 1);
+}
+
+void cost_qlinear_conv(struct cost *c) {
+    conv(c, 3);
+}
+
+// Every input element is spread over a window of the output; the kernel makes the whole image
+// matrix of one example and folds it.
+void cost_conv_transpose(struct cost *c) {
+    struct window w;
+    const struct type *x = shape_ranked(&c->s, 0), *t = shape_ranked(&c->s, 1);
+    if (!x || !t || window_read_transposed(&c->s, x, t, &w))
+        return;
+    int64_t rows = patch(c, 1, &w);
+    c->flops = cost_product(2, cost_product(cost_in(c, 0), rows));
+    c->workspace_bytes =
+        cost_product(cost_product(rows, spatial(w.in, w.n)), cost_elem_bytes(c, 0));
+}
+
+void cost_pool(struct cost *c) {
+    struct window w;
+    const struct type *x = shape_ranked(&c->s, 0);
+    if (x && !window_read(&c->s, x, NULL, &w))
+        c->flops = cost_product(cost_out(c, 0), spatial(w.kernel, w.n));
+}
