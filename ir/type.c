@@ -170,3 +170,26 @@ void type_print(struct str *out, const struct type *t) {
     while (n_open--)
         str_add_char(out, ')');
 }
+
+const char *pairs_get(const struct pairs *p, const char *key) {
+    for (size_t i = 0; i < p->n; i++)
+        if (p->at[i].key && strcmp(p->at[i].key, key) == 0)
+            return p->at[i].value;
+    return NULL;
+}
+
+bool pairs_set(struct pairs *p, struct arena *a, const char *key, const char *value) {
+    size_t i = 0;
+    while (i < p->n && !(p->at[i].key && strcmp(p->at[i].key, key) == 0))
+        i++;
+    size_t n = i < p->n ? p->n : p->n + 1;
+    struct pair *at = ARENA_ARRAY(a, struct pair, n);
+    if (!at)
+        return false;
+    if (p->n)
+        memcpy(at, p->at, p->n * sizeof *at);
+    at[i].key = key;
+    at[i].value = value;
+    *p = (struct pairs){at, n};
+    return true;
+}

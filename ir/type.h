@@ -39,6 +39,11 @@ struct pairs {
     size_t n;
 };
 
+const char *pairs_get(const struct pairs *p, const char *key); // NULL: there is none
+// Adds or replaces; the texts are not copied and must live as long as `a`, where a new list is
+// made: one that is shared with a copy of the model stays as it is. False: no room.
+bool pairs_set(struct pairs *p, struct arena *a, const char *key, const char *value);
+
 // A dimension: a number, a symbol (equal symbols are equal numbers), or neither.
 #define DIM_UNKNOWN (-1)
 

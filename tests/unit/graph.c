@@ -153,8 +153,26 @@ static void operators_are_found(void **state) {
     assert_int_equal(op_find("ai.onnx", "Conv"), OP_Conv);
 }
 
+static void pairs_are_set_and_replaced(void **state) {
+    (void)state;
+    struct place p;
+    place_open(&p);
+    struct pairs list = {0};
+    assert_null(pairs_get(&list, "a"));
+    assert_true(pairs_set(&list, &p.s.arena, "a", "1"));
+    assert_true(pairs_set(&list, &p.s.arena, "b", "2"));
+    struct pairs shared = list;
+    assert_true(pairs_set(&list, &p.s.arena, "a", "3"));
+    assert_int_equal(list.n, 2);
+    assert_string_equal(pairs_get(&list, "a"), "3");
+    assert_string_equal(pairs_get(&list, "b"), "2");
+    assert_string_equal(pairs_get(&shared, "a"), "1");
+    scene_close(&p.s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pairs_are_set_and_replaced),
         cmocka_unit_test(names_are_unique_and_fresh_ones_found),
         cmocka_unit_test(subgraphs_capture_through_all_levels),
         cmocka_unit_test(tensors_read_every_form),
