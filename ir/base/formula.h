@@ -1,0 +1,21 @@
+// Formulas that users write, such as "max(flops / 50, bytes / 10) + 2000": read once, evaluated
+// often. Numbers, names from a table, + - * / and ^ (power, binds tightest, from the right),
+// parentheses, min(a, b, …) and max(a, b, …).
+//
+//     static const char *const names[] = {"flops", "bytes", NULL};
+//     struct formula *f;
+//     status st = formula_parse(a, d, DIAG_MALFORMED, loc_file(path), text, names, &f);
+//     double x = formula_value(f, (double[]){flops, bytes});   // may be infinite or not a number
+#pragma once
+
+#include "ir/base/diag.h"
+#include "ir/base/mem.h"
+
+struct formula;
+
+// A mistake is one diagnostic of that code at that place, which says the column and what is wrong
+// there. `names` ends with NULL.
+status formula_parse(struct arena *a, struct diags *d, enum diag_code code, struct loc where,
+                     const char *text, const char *const *names, struct formula **out);
+// The values are those of the names, in the same order.
+double formula_value(const struct formula *f, const double *values);
