@@ -74,12 +74,14 @@ void cost_estimate(struct graph *g, node_id id, struct arena *a, struct diags *d
         out->out_bytes = cost_sum(out->out_bytes, cost_out_bytes(out, k));
     out->bytes = cost_sum(out->in_bytes, out->out_bytes);
     rules[n->op](out);
+    if (out->work < out->flops)
+        out->work = out->flops;
 }
 
 int64_t cost_time(const struct cost *c, const struct cost_device *device) {
     if (c->is_free)
         return 0;
-    double compute = (double)c->flops / device->rate, move = (double)c->bytes / device->bandwidth;
+    double compute = (double)c->work / device->rate, move = (double)c->bytes / device->bandwidth;
     double time = device->overhead + (compute > move ? compute : move);
     return time < 1 ? 1 : time < (double)COST_MOST ? (int64_t)(time + 0.5) : COST_MOST;
 }

@@ -2,22 +2,22 @@
 // the roofline model (Williams, Waterman and Patterson, 2009): a kernel is bound by arithmetic or
 // by memory, and starting it takes a moment of its own,
 //
-//     time = overhead + max(flops / rate, bytes / bandwidth).
+//     time = overhead + max(work / rate, bytes / bandwidth).
 //
-// A rule is called with all shapes known. It finds in `bytes` all operands read and all results
-// written once, and changes what is otherwise:
+// `flops` are the operations of the mathematics, `work` those of the kernel: an exponential is one
+// operation there and many here, and so is what a convolution does to lay its input out. A rule is
+// called with all shapes known. It finds in `bytes` all operands read and all results written once,
+// and changes what is otherwise:
 //
-//     void cost_matmul(struct cost *c) {
-//         c->flops = cost_product(2, cost_product(cost_out(c, 0), inner));
+//     void cost_reduce(struct cost *c) {
+//         c->flops = cost_in(c, 0);
+//         c->work = cost_product(10, c->flops);
 //     }
 //
 // Numbers that overflow stay at INT64_MAX: such a node is out of all proportion anyway.
 #pragma once
 
 #include "passes/shape.h"
-
-// Operations that one element of a function takes, as multiples of an addition.
-enum { COST_ROOT = 4, COST_EXP = 16, COST_POWER = 64 };
 
 // No node takes longer, so that the sum over a graph fits: 2^50 ns are 13 days.
 #define COST_MOST ((int64_t)1 << 50)
@@ -33,6 +33,7 @@ struct cost {
     struct shape s; // the node, and what shape rules know about it
     int64_t in_bytes, out_bytes;
     int64_t flops, bytes;    // set by the rule
+    int64_t work;            // operations that its time is worth; never less than flops
     int64_t workspace_bytes; // what the kernel allocates while it runs
     bool is_free;            // takes no time at all: it is gone when the step runs
 };
@@ -49,6 +50,9 @@ typedef void cost_rule(struct cost *c);
 void cost_estimate(struct graph *g, node_id n, struct arena *a, struct diags *d, struct cost *out);
 // Nanoseconds, at least 1 unless the node is free.
 int64_t cost_time(const struct cost *c, const struct cost_device *device);
+
+// n sums of `inner` products each (cost_matmul.c).
+void cost_inner_product(struct cost *c, int64_t n, int64_t inner);
 
 // Elements and bytes of an operand or result; 0 when it is left out.
 int64_t cost_in(const struct cost *c, uint32_t k);

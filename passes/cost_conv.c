@@ -6,6 +6,10 @@
 // What the kernels unfold at a time, per thread, when they need not unfold all at once.
 enum { SEGMENT_BYTES = 128 * 128 * 4 };
 
+// Work of writing an element of the image matrix, of adding one to the result, of looking at an
+// element under a pooling window.
+enum { UNFOLD_WORK = 33, FOLD_WORK = 90, WINDOW_WORK = 16 };
+
 static int64_t spatial(const int64_t *at, int32_t n) {
     int64_t product = 1;
     for (int32_t i = 0; i < n; i++)
@@ -26,15 +30,20 @@ static bool is_pointwise(const struct window *w) {
     return true;
 }
 
+static int64_t groups(const struct cost *c) {
+    int64_t n = node_int(c->s.n, "group", 1);
+    return n > 0 ? n : 1;
+}
+
 // The kernel multiplies weights by an image matrix. With more filters than output positions it
 // unfolds all of the matrix, else segments of it.
 static int64_t conv_workspace(const struct cost *c, const struct window *w) {
-    int64_t filters = cost_dim(c, 1, 0) / node_int(c->s.n, "group", 1);
-    int64_t positions = spatial(w->out, w->n);
+    int64_t filters = cost_dim(c, 1, 0) / groups(c), positions = spatial(w->out, w->n);
     if (is_pointwise(w))
         return 0;
-    int64_t all = cost_product(cost_product(positions, patch(c, 1, w)), cost_elem_bytes(c, 0));
-    return filters > positions || all < SEGMENT_BYTES ? all : SEGMENT_BYTES;
+    if (filters <= positions)
+        return SEGMENT_BYTES;
+    return cost_product(cost_product(positions, patch(c, 1, w)), cost_elem_bytes(c, 0));
 }
 
 static void conv(struct cost *c, uint32_t weights) {
@@ -42,7 +51,12 @@ static void conv(struct cost *c, uint32_t weights) {
     const struct type *x = shape_ranked(&c->s, 0), *t = shape_ranked(&c->s, weights);
     if (!x || !t || window_read(&c->s, x, t, &w))
         return;
-    c->flops = cost_product(2, cost_product(cost_out(c, 0), patch(c, weights, &w)));
+    int64_t inner = patch(c, weights, &w), filters = cost_dim(c, weights, 0) / groups(c);
+    cost_inner_product(c, cost_out(c, 0), inner);
+    // Every group of filters reads the same matrix.
+    if (filters > 0 && !is_pointwise(&w))
+        c->work = cost_sum(
+            c->work, cost_product(UNFOLD_WORK, cost_product(cost_out(c, 0) / filters, inner)));
     if (weights == 1)
         c->workspace_bytes = conv_workspace(c, &w);
 }
@@ -62,8 +76,10 @@ void cost_conv_transpose(struct cost *c) {
     const struct type *x = shape_ranked(&c->s, 0), *t = shape_ranked(&c->s, 1);
     if (!x || !t || window_read_transposed(&c->s, x, t, &w))
         return;
-    int64_t rows = patch(c, 1, &w);
-    c->flops = cost_product(2, cost_product(cost_in(c, 0), rows));
+    int64_t rows = patch(c, 1, &w), filters = cost_dim(c, 1, 0) / groups(c);
+    int64_t matrix = cost_product(filters > 0 ? cost_in(c, 0) / filters : 0, rows);
+    c->flops = cost_product(2, cost_product(matrix, filters));
+    c->work = cost_sum(c->flops, cost_product(FOLD_WORK, matrix));
     c->workspace_bytes =
         cost_product(cost_product(rows, spatial(w.in, w.n)), cost_elem_bytes(c, 0));
 }
@@ -71,6 +87,9 @@ void cost_conv_transpose(struct cost *c) {
 void cost_pool(struct cost *c) {
     struct window w;
     const struct type *x = shape_ranked(&c->s, 0);
-    if (x && !window_read(&c->s, x, NULL, &w))
-        c->flops = cost_product(cost_out(c, 0), spatial(w.kernel, w.n));
+    if (!x || window_read(&c->s, x, NULL, &w))
+        return;
+    bool indices = c->s.n->n_out > 1 && c->s.n->out[1].i;
+    c->flops = cost_product(cost_out(c, 0), spatial(w.kernel, w.n));
+    c->work = cost_product(c->s.n->op == OP_LpPool ? 3000 : indices ? 110 : WINDOW_WORK, c->flops);
 }

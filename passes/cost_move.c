@@ -1,13 +1,6 @@
-// Costs of operators that do little per element: elementwise ones, copies, views, lookups. Most
-// are bound by memory, so what matters is how many bytes they touch.
+// Costs of operators that move data and compute nothing: copies, views, lookups. What matters is
+// how many bytes they touch, and for some the work of finding each element.
 #include "passes/cost.h"
-
-static int64_t largest_out(const struct cost *c) {
-    int64_t most = 0;
-    for (uint32_t k = 0; k < c->s.n->n_out; k++)
-        most = cost_out(c, k) > most ? cost_out(c, k) : most;
-    return most;
-}
 
 // An operator that mfc knows nothing else about moves its operands.
 void cost_unknown(struct cost *c) {
@@ -30,47 +23,33 @@ void cost_view(struct cost *c) {
     c->bytes = 0;
 }
 
-void cost_elementwise(struct cost *c) {
-    c->flops = cost_product(c->s.n->n_in > 2 ? c->s.n->n_in - 1 : 1, largest_out(c));
-}
-
-void cost_root(struct cost *c) {
-    c->flops = cost_product(COST_ROOT, largest_out(c));
-}
-
-void cost_transcendental(struct cost *c) {
-    c->flops = cost_product(COST_EXP, largest_out(c));
-}
-
-void cost_power(struct cost *c) {
-    c->flops = cost_product(COST_POWER, largest_out(c));
-}
-
-// The kernel blends two selections of the size of the output.
-void cost_where(struct cost *c) {
-    c->flops = cost_product(4, cost_out(c, 0));
-    c->workspace_bytes = cost_product(2, cost_out_bytes(c, 0));
-    c->bytes = cost_sum(c->bytes, cost_product(2, c->workspace_bytes));
-}
-
-void cost_random(struct cost *c) {
-    c->flops = cost_product(COST_EXP, largest_out(c));
-}
-
 // Copies a part of its first operand: reads no more of it than it writes.
 void cost_part(struct cost *c) {
     c->bytes = cost_sum(cost_product(2, c->out_bytes), c->in_bytes - cost_in_bytes(c, 0));
 }
 
-// Copies its first operand, then puts the updates in at the places that the indices name.
+// Runs of neighbours are copied at once, except backwards or with gaps.
+void cost_slice(struct cost *c) {
+    int64_t *steps, n;
+    cost_part(c);
+    if (!shape_has(&c->s, 4) || !shape_numbers(&c->s, 4, &steps, &n))
+        return;
+    for (int64_t i = 0; i < n; i++)
+        if (steps[i] != 1)
+            c->work = cost_product(250, cost_out(c, 0));
+}
+
+// Copies its first operand, then puts the updates in one by one at the places that the indices
+// name.
 void cost_scatter(struct cost *c) {
-    c->bytes = cost_sum(c->bytes, cost_in_bytes(c, 2));
     c->flops = cost_in(c, 2);
+    c->work = cost_product(400, c->flops);
+    c->bytes = cost_sum(c->bytes, cost_in_bytes(c, 2));
 }
 
 // Strided reads use a part of each cache line.
 void cost_transpose(struct cost *c) {
-    c->bytes = cost_product(2, c->bytes);
+    c->bytes = cost_sum(c->bytes, c->in_bytes);
 }
 
 // About n log n comparisons.
@@ -79,11 +58,13 @@ void cost_sort(struct cost *c) {
     for (int64_t x = n; x > 1; x >>= 1)
         log++;
     c->flops = cost_product(n, log);
+    c->work = cost_product(16, c->flops);
 }
 
-// Interpolation weighs 2 neighbours a dimension, or 4.
+// Interpolation weighs 2 neighbours a dimension, or 4; the kernel for 4 is slow.
 void cost_resize(struct cost *c) {
     const char *mode = node_text(c->s.g, c->s.n, "mode", "nearest");
-    c->flops = cost_product(mode[0] == 'n' ? 2 : mode[0] == 'l' ? 16 : 64, cost_out(c, 0));
-    c->bytes = cost_sum(c->in_bytes, c->out_bytes);
+    bool nearest = mode[0] == 'n', linear = mode[0] == 'l';
+    c->flops = cost_product(nearest ? 1 : linear ? 8 : 32, cost_out(c, 0));
+    c->work = cost_product(nearest ? 180 : linear ? 220 : 11000, cost_out(c, 0));
 }

@@ -6,9 +6,9 @@
 
 // About what one core of a present-day server does in ONNX Runtime's kernels; see docs/costs.md.
 static const struct option_spec options[] = {
-    {"rate", 0, OPTION_REAL, "GFLOPS", "50", 0, INT32_MAX,
+    {"rate", 0, OPTION_REAL, "GFLOPS", "100", 0, INT32_MAX,
      "arithmetic of the device, in 1e9 operations per second"},
-    {"bandwidth", 0, OPTION_REAL, "GBPS", "10", 0, INT32_MAX,
+    {"bandwidth", 0, OPTION_REAL, "GBPS", "15", 0, INT32_MAX,
      "memory bandwidth of the device, in 1e9 bytes per second"},
     {"node-overhead", 0, OPTION_REAL, "US", "2", 0, INT32_MAX,
      "time that starting a node takes, in microseconds"},
