@@ -1,8 +1,9 @@
-// The order of execution in ONNX Runtime: see ort_order.h. Its GraphViewer walks the graph backwards
-// and depth first. It starts from the leaves, the nodes whose results no other node reads, and takes
-// the LAST of them first; from a node it goes on to the makers of its operands, the one with the
-// HIGHEST index first; a node is emitted when all that it needs has been. The index of a node is its
-// place in the file, except that the nodes of an inlined function come behind all others.
+// The order of execution in ONNX Runtime: see ort_order.h. Its GraphViewer walks the graph
+// backwards and depth first. It starts from the leaves, the nodes whose results no other node
+// reads, and takes the LAST of them first; from a node it goes on to the makers of its operands,
+// the one with the HIGHEST index first; a node is emitted when all that it needs has been. The
+// index of a node is its place in the file, except that the nodes of an inlined function come
+// behind all others.
 //
 // So a file in the natural order of a training step runs like this: the last gradient pulls in
 // whatever it needs, which is the whole forward pass and most of the way back, and all other weight
@@ -11,11 +12,11 @@
 
 struct walk {
     const struct graph *g;
-    uint32_t *index;     // by node: its place
-    uint32_t *start;     // by node: its operands' makers are maker[start[n] .. start[n + 1] - 1],
-    node_id *maker;      // sorted by index
-    bool *has_reader;    // by node: it is no leaf
-    bool *is_seen;       // by node
+    uint32_t *index;  // by node: its place
+    uint32_t *start;  // by node: its operands' makers are maker[start[n] .. start[n + 1] - 1],
+    node_id *maker;   // sorted by index
+    bool *has_reader; // by node: it is no leaf
+    bool *is_seen;    // by node
     struct ort_order *out;
 };
 

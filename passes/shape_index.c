@@ -76,10 +76,24 @@ status shape_nonzero(struct shape *s) {
     return shape_set(s, 0, ELEM_I64, dims, 2);
 }
 
+// How many elements a condition takes, when it is a constant.
+static struct dim chosen(struct shape *s) {
+    const struct term *x;
+    int64_t n, n_true = 0;
+    if (s->n->op != OP_Compress || !shape_content(s, 1, &x, &n))
+        return dim_unknown();
+    for (int64_t i = 0; i < n; i++) {
+        if (!x[i].known)
+            return dim_unknown();
+        n_true += x[i].x != 0;
+    }
+    return dim_of(n_true);
+}
+
 status shape_compress(struct shape *s) {
     const struct type *x = shape_ranked(s, 0);
     const struct attr *a = node_attr(s->n, "axis");
-    struct dim dims[LIMIT_RANK] = {dim_unknown()};
+    struct dim n = chosen(s), dims[LIMIT_RANK] = {n};
     int32_t axis;
     if (!a)
         return shape_set(s, 0, shape_elem(s, 0), dims, 1);
@@ -89,7 +103,7 @@ status shape_compress(struct shape *s) {
     if (st)
         return st;
     for (int32_t i = 0; i < x->rank; i++)
-        dims[i] = i == axis ? dim_unknown() : x->dims[i];
+        dims[i] = i == axis ? n : x->dims[i];
     return shape_set(s, 0, x->elem, dims, x->rank);
 }
 

@@ -1,0 +1,64 @@
+// What the runtime model says of a written file, for comparison with the real ONNX Runtime.
+//
+//     predict order MODEL.onnx    the names of its nodes in the order in which they run, one a line
+//     predict peak MODEL.onnx     bytes: peak, fixed part of it, workspace at the peak
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/runtime.h"
+#include "frontend/load.h"
+#include "ir/pass.h"
+
+struct run {
+    struct arena arena;
+    struct diags d;
+    struct options options;
+    struct model *m;
+};
+
+// Types of the values between, and the workspace of nodes, are not in the file.
+static status prepare(struct run *r) {
+    struct pipeline p;
+    struct pass_context c = {.arena = &r->arena, .diags = &r->d, .options = &r->options};
+    status st = pass_add_options(&r->options, &r->d);
+    if (!st)
+        st = pipeline_parse(&r->arena, &r->d, "shapes,costs", &p);
+    return st ? st : pipeline_run(&p, r->m, &c, NULL);
+}
+
+static status predict(struct run *r, const char *what) {
+    struct runtime_report report;
+    status st = prepare(r);
+    if (!st)
+        st = runtime_peak(r->m, RUNTIME_ORT, &r->arena, &r->d, &report);
+    if (st)
+        return st;
+    if (strcmp(what, "peak") == 0)
+        printf("%lld %lld %lld\n", (long long)report.peak_bytes, (long long)report.fixed_bytes,
+               (long long)report.workspace_bytes);
+    for (size_t i = 0; strcmp(what, "order") == 0 && i < report.n_order; i++)
+        puts(graph_node(r->m->graph, report.order[i])->name);
+    if (strcmp(what, "top") == 0) {
+        struct str s = str_make(&r->arena);
+        runtime_print_top(&s, r->m, &report);
+        printf("%s at %s\n", str_text(&s), node_path(r->m->graph, report.peak_node, &r->arena));
+    }
+    return ST_OK;
+}
+
+int main(int n_args, char **args) {
+    struct mem mem = mem_make(MEM_UNLIMITED);
+    struct run r = {.arena = arena_make(&mem)};
+    struct pool names = pool_make(&r.arena);
+    r.d = diags_make(&r.arena);
+    r.options = options_make(&r.arena);
+    status st = n_args == 3 ? load_model(&r.arena, &names, &r.d, args[2], &r.m) : ST_USAGE;
+    if (!st) {
+        st = predict(&r, args[1]);
+        model_close(r.m);
+    }
+    for (size_t i = 0; st && i < r.d.list.n; i++)
+        fprintf(stderr, "%s\n", r.d.list.at[i].text);
+    arena_free(&r.arena);
+    return st;
+}
