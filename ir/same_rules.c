@@ -125,32 +125,6 @@ static bool same_dims(const struct type *t, const int64_t *dims, int32_t rank) {
     return true;
 }
 
-uint32_t same_simplify(struct same *s, const struct node *n, const uint32_t *in, uint32_t n_in) {
-    const int64_t *axes;
-    int64_t n_axes, dims[LIMIT_RANK];
-    int32_t rank;
-    if (!is_there(in, n_in, 0))
-        return 0;
-    switch (n->op) {
-    case OP_Identity:
-        return in[0];
-    case OP_Concat:
-        return n_in == 1 ? in[0] : 0;
-    case OP_Unsqueeze:
-        return is_there(in, n_in, 1) && vector_of(s, in, n_in, 1, ELEM_I64, &axes, &n_axes) &&
-                       n_axes == 0
-                   ? in[0]
-                   : 0;
-    case OP_Reshape:
-        return reshape_dims(s, n, in, n_in, dims, &rank) &&
-                       same_dims(type_of(s, in, n_in, 0), dims, rank)
-                   ? in[0]
-                   : 0;
-    default:
-        return 0;
-    }
-}
-
 // Whether the operands of a Concat fit together, each of a known type. *axis: as a number from 0.
 static bool concat_fits(struct same *s, const struct node *n, const uint32_t *in, uint32_t n_in,
                         int64_t *axis) {
@@ -167,6 +141,32 @@ static bool concat_fits(struct same *s, const struct node *n, const uint32_t *in
             fits = i == *axis || t->dims[i].size == x->dims[i].size;
     }
     return fits;
+}
+
+uint32_t same_simplify(struct same *s, const struct node *n, const uint32_t *in, uint32_t n_in) {
+    const int64_t *axes;
+    int64_t axis, n_axes, dims[LIMIT_RANK];
+    int32_t rank;
+    if (!is_there(in, n_in, 0))
+        return 0;
+    switch (n->op) {
+    case OP_Identity:
+        return in[0];
+    case OP_Concat:
+        return n_in == 1 && concat_fits(s, n, in, n_in, &axis) ? in[0] : 0;
+    case OP_Unsqueeze:
+        return is_there(in, n_in, 1) && vector_of(s, in, n_in, 1, ELEM_I64, &axes, &n_axes) &&
+                       n_axes == 0
+                   ? in[0]
+                   : 0;
+    case OP_Reshape:
+        return reshape_dims(s, n, in, n_in, dims, &rank) &&
+                       same_dims(type_of(s, in, n_in, 0), dims, rank)
+                   ? in[0]
+                   : 0;
+    default:
+        return 0;
+    }
 }
 
 uint32_t same_operands(struct same *s, const struct node *n, uint32_t *in, uint32_t n_in) {
