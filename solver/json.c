@@ -101,6 +101,17 @@ status json_get_int(struct diags *d, struct loc where, const json_t *object, con
                       key);
 }
 
+status json_get_real(struct diags *d, struct loc where, const json_t *object, const char *key,
+                     double *out) {
+    const json_t *value = json_object_get(object, key);
+    if (!value || json_is_null(value))
+        return ST_OK;
+    if (!json_is_number(value))
+        return diag_error(d, DIAG_MALFORMED, where, "\"%s\" is not a number", key);
+    *out = json_number_value(value);
+    return ST_OK;
+}
+
 status json_get_bool(struct diags *d, struct loc where, const json_t *object, const char *key,
                      bool *out) {
     const json_t *value = json_object_get(object, key);

@@ -19,5 +19,7 @@ status json_check_format(struct diags *d, const char *file, const json_t *root, 
 // Member `key` as an integer into *out; absent or null leaves *out as it is. `path` may be NULL.
 status json_get_int(struct diags *d, struct loc where, const json_t *object, const char *key,
                     int64_t *out);
+status json_get_real(struct diags *d, struct loc where, const json_t *object, const char *key,
+                     double *out);
 status json_get_bool(struct diags *d, struct loc where, const json_t *object, const char *key,
                      bool *out);

@@ -1,7 +1,6 @@
 // Problems from mfc-problem JSON (docs/solver.md): the members are read into plain arrays, and
 // problem_link does all checks that do not depend on the file format.
-#include "solver/json.h"
-#include "solver/problem.h"
+#include "solver/problem_json.h"
 
 // What a message about a node needs; the text is made only when there is something to say.
 struct reader {
@@ -25,6 +24,24 @@ static status node_int(const struct reader *r, size_t i, const json_t *node, con
     if (!json_as_int(value, out))
         return node_error(r, i, key, "is not an integer that fits in 64 bits");
     return *out < 0 ? node_error(r, i, key, "is negative") : ST_OK;
+}
+
+// A plain cost, or one per kind of device, {"gpu": 3, "cpu": 40}: then the least of them.
+static status node_cost(const struct reader *r, size_t i, const json_t *node, int64_t *out) {
+    const json_t *by_kind = json_object_get(node, "cost");
+    if (!json_is_object(by_kind))
+        return node_int(r, i, node, "cost", true, out);
+    status st = json_object_size(by_kind) > 0 ? ST_OK : node_error(r, i, "cost", "has no kinds");
+    *out = INT64_MAX;
+    const char *kind;
+    const json_t *value;
+    json_object_foreach((json_t *)by_kind, kind, value) {
+        int64_t cost = 0;
+        status one = node_int(r, i, by_kind, kind, true, &cost);
+        st = one == ST_OK ? st : one;
+        *out = cost < *out ? cost : *out;
+    }
+    return st;
 }
 
 static status node_bool(const struct reader *r, size_t i, const json_t *node, const char *key,
@@ -54,7 +71,7 @@ static status read_node(const struct reader *r, const json_t *node, size_t i) {
         p->has_forward = true;
     // Every field is looked at, so that one run shows all mistakes.
     status st[6] = {
-        node_int(r, i, node, "cost", true, &p->cost[i]),
+        node_cost(r, i, node, &p->cost[i]),
         node_int(r, i, node, "bytes", true, &p->bytes[i]),
         node_int(r, i, node, "workspace", false, &p->workspace[i]),
         node_bool(r, i, node, "keep", &p->keep[i]),
@@ -126,8 +143,8 @@ static status read_forward(const struct reader *r, const json_t *forward) {
     return ST_OK;
 }
 
-static status read_root(struct arena *a, struct diags *d, const char *file, const json_t *root,
-                        struct problem *out) {
+status problem_of_json(struct arena *a, struct diags *d, const char *file, const json_t *root,
+                       struct problem *out) {
     status st = json_check_format(d, file, root, "mfc-problem");
     if (st != ST_OK)
         return st;
@@ -161,7 +178,7 @@ status problem_read_json(struct arena *a, struct diags *d, const struct source *
     status st = json_read(&scratch, d, json, &root);
     arena_free(&scratch);
     if (st == ST_OK)
-        st = read_root(a, d, json->path, root, out);
+        st = problem_of_json(a, d, json->path, root, out);
     json_decref(root);
     return st;
 }
