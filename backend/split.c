@@ -1,0 +1,209 @@
+// A placed plan as a folder: see split.h. Stages: cut it into parts; one sequence of events for all
+// devices together (run a part, send what it made); every device's share of that sequence is its
+// program; write everything into a folder beside the target, and rename that.
+//
+// As a transfer is one event of one sequence, programs that follow it with sends and receives that
+// block cannot wait for each other in a circle.
+#include "backend/split.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backend/onnx_write.h"
+#include "backend/parts.h"
+#include "ir/base/file.h"
+
+enum event_kind { EVENT_RUN, EVENT_SEND };
+
+struct event {
+    enum event_kind kind;
+    size_t part;    // RUN: this one; SEND: the one that made the value
+    value_id value; // SEND
+    uint32_t to;    // SEND: the device
+};
+
+struct split {
+    const struct model *m;
+    struct arena *arena;
+    struct diags *diags;
+    struct parts parts;
+    VEC(struct event) events;
+    bool *reads;  // per device and value: a part of it reads what another part makes
+    size_t *last; // per device and value: the last event at which the device needs it
+};
+
+static bool *reads_of(struct split *s, uint32_t device) {
+    return s->reads + (size_t)(device - 1) * s->m->graph->values.n;
+}
+
+static bool list_events(struct split *s) {
+    uint32_t n_devices = (uint32_t)s->m->device_names.n;
+    for (size_t i = 0; i < s->parts.n; i++)
+        for (size_t k = 0; k < s->parts.at[i].in.n; k++)
+            reads_of(s, s->parts.at[i].device)[s->parts.at[i].in.at[k].i] = true;
+    bool ok = true;
+    for (size_t i = 0; i < s->parts.n && ok; i++) {
+        const struct part *p = &s->parts.at[i];
+        ok = VEC_PUSH(s->arena, &s->events, (struct event){.kind = EVENT_RUN, .part = i});
+        for (size_t k = 0; k < p->out.n && ok; k++)
+            for (uint32_t to = 1; to <= n_devices && ok; to++)
+                if (to != p->device && reads_of(s, to)[p->out.at[k].i])
+                    ok = VEC_PUSH(s->arena, &s->events,
+                                  (struct event){EVENT_SEND, i, p->out.at[k], to});
+    }
+    return ok;
+}
+
+static void add_names(struct split *s, struct str *out, const char *key, const value_id *at,
+                      size_t n) {
+    str_addf(out, ", \"%s\": [", key);
+    for (size_t i = 0; i < n; i++) {
+        str_add(out, i ? ", " : "");
+        str_add_json(out, graph_value(s->m->graph, at[i])->name);
+    }
+    str_add_char(out, ']');
+}
+
+// Notes the last event at which each device needs each value.
+static void note_last(struct split *s) {
+    size_t n = s->m->graph->values.n;
+    for (size_t e = 0; e < s->events.n; e++) {
+        const struct event *at = &s->events.at[e];
+        const struct part *p = &s->parts.at[at->part];
+        size_t *last = s->last + (p->device - 1) * n;
+        if (at->kind == EVENT_SEND)
+            last[at->value.i] = e;
+        for (size_t k = 0; at->kind == EVENT_RUN && k < p->in.n; k++)
+            last[p->in.at[k].i] = e;
+        for (size_t k = 0; at->kind == EVENT_RUN && k < p->out.n; k++)
+            last[p->out.at[k].i] = e;
+    }
+}
+
+// What the device holds and needs no more behind event `e`.
+static void add_freed(struct split *s, struct str *out, uint32_t device, size_t e) {
+    const struct graph *g = s->m->graph;
+    const struct event *at = &s->events.at[e];
+    const struct part *p = &s->parts.at[at->part];
+    const size_t *last = s->last + (device - 1) * g->values.n;
+    bool sends = at->kind == EVENT_SEND;
+    VEC(value_id) freed = {0};
+    bool ok = true;
+    if (sends && last[at->value.i] == e && !graph_value(g, at->value)->is_output)
+        ok = VEC_PUSH(s->arena, &freed, at->value);
+    for (size_t k = 0; !sends && k < p->in.n && ok; k++)
+        if (last[p->in.at[k].i] == e && !graph_value(g, p->in.at[k])->is_output)
+            ok = VEC_PUSH(s->arena, &freed, p->in.at[k]);
+    out->failed |= !ok;
+    if (freed.n)
+        add_names(s, out, "free", freed.at, freed.n);
+}
+
+static void add_step(struct split *s, struct str *out, uint32_t device, size_t e) {
+    const struct event *at = &s->events.at[e];
+    const struct part *p = &s->parts.at[at->part];
+    const struct graph *g = s->m->graph;
+    if (at->kind == EVENT_RUN) {
+        str_addf(out, "{\"run\": \"%u.%u.onnx\"", device - 1, p->round);
+        add_names(s, out, "inputs", p->in.at, p->in.n);
+        add_names(s, out, "outputs", p->out.at, p->out.n);
+        add_freed(s, out, device, e);
+    } else {
+        bool sends = p->device == device;
+        str_add(out, sends ? "{\"send\": " : "{\"receive\": ");
+        str_add_json(out, graph_value(g, at->value)->name);
+        str_add(out, sends ? ", \"to\": " : ", \"from\": ");
+        str_add_json(out, s->m->device_names.at[(sends ? at->to : p->device) - 1]);
+        if (sends)
+            add_freed(s, out, device, e);
+    }
+    str_add_char(out, '}');
+}
+
+static void print_manifest(struct split *s, struct str *out) {
+    const struct graph *g = s->m->graph;
+    str_add(out, "{\"format\": \"mfc-split\", \"version\": 1,\n \"devices\": [");
+    for (uint32_t device = 1; device <= s->m->device_names.n; device++) {
+        str_add(out, device > 1 ? ",\n  {\"name\": " : "\n  {\"name\": ");
+        str_add_json(out, s->m->device_names.at[device - 1]);
+        str_add(out, ", \"steps\": [");
+        bool any = false;
+        for (size_t e = 0; e < s->events.n; e++) {
+            const struct event *at = &s->events.at[e];
+            bool mine = s->parts.at[at->part].device == device ||
+                        (at->kind == EVENT_SEND && at->to == device);
+            if (!mine)
+                continue;
+            str_add(out, any ? ",\n    " : "\n    ");
+            add_step(s, out, device, e);
+            any = true;
+        }
+        str_add(out, "]}");
+    }
+    str_add(out, "]");
+    add_names(s, out, "outputs", g->outputs.at, g->outputs.n);
+    str_add(out, "}\n");
+}
+
+static status write_files(struct split *s, const char *folder) {
+    struct str manifest = str_make(s->arena);
+    print_manifest(s, &manifest);
+    const char *path = file_join(s->arena, folder, "manifest.json");
+    if (manifest.failed || !path)
+        return diag_no_room(s->diags);
+    status st = output_text(s->arena, s->diags, path, &manifest);
+    for (size_t i = 0; i < s->parts.n && !st; i++) {
+        struct arena scratch = arena_make(s->arena->mem);
+        const struct part *p = &s->parts.at[i];
+        const char *name = str_format(&scratch, "%u.%u.onnx", p->device - 1, p->round);
+        path = name ? file_join(&scratch, folder, name) : NULL;
+        struct model *part = path ? part_model(s->m, &s->parts, i, &scratch) : NULL;
+        st = part ? onnx_write(part, path, NULL, s->diags) : diag_no_room(s->diags);
+        arena_free(&scratch);
+    }
+    return st;
+}
+
+static void remove_folder(struct arena *a, const char *folder) {
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+    while (dir && (entry = readdir(dir))) {
+        const char *path = file_join(a, folder, entry->d_name);
+        if (path && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlink(path);
+    }
+    if (dir)
+        closedir(dir);
+    rmdir(folder);
+}
+
+status split_write(const struct model *m, const char *folder, struct diags *d) {
+    struct arena a = arena_make(m->arena->mem);
+    struct split s = {.m = m, .arena = &a, .diags = d};
+    status st = parts_of(m->graph, &a, d, &s.parts);
+    size_t n_pairs = m->graph->values.n * m->device_names.n;
+    s.reads = ARENA_ARRAY(&a, bool, n_pairs);
+    s.last = ARENA_ARRAY(&a, size_t, n_pairs);
+    char *making = str_format(&a, "%s.XXXXXX", folder);
+    if (!st && (!s.reads || !s.last || !making || !list_events(&s)))
+        st = diag_no_room(d);
+    if (!st && (!mkdtemp(making) || chmod(making, 0777 & ~S_IWOTH & ~S_IWGRP) != 0))
+        st = diag_error(d, DIAG_IO, loc_file(folder), "cannot make a folder beside it: %s",
+                        strerror(errno));
+    if (!st) {
+        note_last(&s);
+        st = write_files(&s, making);
+        if (!st && rename(making, folder) != 0)
+            st = diag_error(d, DIAG_IO, loc_file(folder), "cannot put the folder in place: %s",
+                            strerror(errno));
+        if (st)
+            remove_folder(&a, making);
+    }
+    arena_free(&a);
+    return st;
+}

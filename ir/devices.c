@@ -1,0 +1,43 @@
+// Devices of a model: see devices.h.
+#include "ir/devices.h"
+
+#include <string.h>
+
+#include "ir/keys.h"
+
+uint32_t devices_add(struct model *m, const char *name) {
+    for (uint32_t i = 0; i < m->device_names.n; i++)
+        if (strcmp(m->device_names.at[i], name) == 0)
+            return i + 1;
+    const char *interned = pool_intern(m->pool, name);
+    if (!interned || !VEC_PUSH(m->arena, &m->device_names, interned))
+        return 0;
+    return (uint32_t)m->device_names.n;
+}
+
+status devices_from_metadata(struct model *m, struct diags *d) {
+    const struct graph *g = m->graph;
+    for (size_t i = 0; i < g->order.n; i++) {
+        struct node *n = graph_node(g, g->order.at[i]);
+        const char *name = n->device ? NULL : pairs_get(&n->metadata, KEY_DEVICE);
+        if (name && !(n->device = devices_add(m, name)))
+            return diag_no_room(d);
+    }
+    return ST_OK;
+}
+
+status devices_to_metadata(struct model *m, struct diags *d) {
+    const struct graph *g = m->graph;
+    for (size_t i = 0; i < g->order.n; i++) {
+        struct node *n = graph_node(g, g->order.at[i]);
+        if (n->device &&
+            !pairs_set(&n->metadata, m->arena, KEY_DEVICE, m->device_names.at[n->device - 1]))
+            return diag_no_room(d);
+    }
+    return ST_OK;
+}
+
+bool devices_resident(const struct graph *g, value_id v) {
+    node_id def = graph_value(g, v)->def;
+    return !def.i || graph_node(g, def)->op == OP_Constant;
+}

@@ -1,0 +1,16 @@
+// Devices of a model: nodes are on devices by number, the model knows their names, and in ONNX
+// files every node says the name in its metadata (KEY_DEVICE).
+#pragma once
+
+#include "ir/base/diag.h"
+#include "ir/graph.h"
+
+// The number of the device of that name, which is added when it is new; 0: no room.
+uint32_t devices_add(struct model *m, const char *name);
+
+// From metadata to node.device, for the nodes that have no device yet; and back.
+status devices_from_metadata(struct model *m, struct diags *d);
+status devices_to_metadata(struct model *m, struct diags *d);
+
+// Held wherever it is read, never sent: an input, an initializer, or a constant.
+bool devices_resident(const struct graph *g, value_id v);

@@ -1,0 +1,111 @@
+// Transfers: where a node reads what another device made, an Identity node on the reader's device
+// stands for the copy that is sent there. One per value and device, right before the first node
+// that needs it, so that a device does not wait for what it does not need yet. To a runtime that
+// knows of no devices the node is a view, and the plan runs everywhere.
+//
+// Inputs, initializers and constants are not sent: they are held on every device that reads them.
+#include "ir/base/map.h"
+#include "ir/devices.h"
+#include "ir/keys.h"
+#include "ir/pass.h"
+
+struct transfers {
+    struct model *m;
+    struct graph *g;
+    struct diags *diags;
+    struct arena *arena;
+    struct map sent; // value and device -> the value there
+    VEC(node_id) order;
+    size_t n_nodes;
+    status failed;
+};
+
+static struct loc at_node(struct transfers *t, node_id id) {
+    return loc_path(t->m->path, node_path(t->g, id, t->arena));
+}
+
+static value_id add_transfer(struct transfers *t, value_id v, uint32_t device) {
+    struct graph *g = t->g;
+    const char *to = t->m->device_names.at[device - 1];
+    uint32_t from = graph_node(g, graph_value(g, v)->def)->device;
+    char *like = str_format(t->m->arena, "%s@%s", graph_value(g, v)->name, to);
+    const char *name = like ? graph_fresh_name(g, like) : NULL;
+    value_id copy = name ? graph_add_value(g, name, graph_value(g, v)->type) : VALUE_NONE;
+    node_id id = copy.i ? graph_add_node(g, "", "Identity", &v, 1, &copy, 1) : NODE_NONE;
+    if (!id.i || !VEC_PUSH(t->arena, &t->order, id))
+        return VALUE_NONE;
+    struct node *n = graph_node(g, id);
+    n->name = name;
+    n->device = device;
+    n->cost = 0;
+    t->n_nodes++;
+    bool ok = pairs_set(&n->metadata, t->m->arena, KEY_ROLE, "transfer") &&
+              pairs_set(&n->metadata, t->m->arena, KEY_FROM, t->m->device_names.at[from - 1]);
+    return ok ? copy : VALUE_NONE;
+}
+
+// The value on the device: itself, or what was sent.
+static value_id value_on(struct transfers *t, value_id v, uint32_t device) {
+    if (!v.i || devices_resident(t->g, v) ||
+        graph_node(t->g, graph_value(t->g, v)->def)->device == device)
+        return v;
+    int64_t key = (int64_t)v.i << 32 | device, copy;
+    if (map_get_int(&t->sent, key, &copy))
+        return (value_id){(uint32_t)copy};
+    value_id made = add_transfer(t, v, device);
+    if (!made.i || !map_put_int(&t->sent, key, made.i))
+        t->failed = diag_no_room(t->diags);
+    return made;
+}
+
+// A subgraph names what it captures, so the name cannot be exchanged for that of a copy.
+static void check_captured(void *to, value_id v, node_id user) {
+    struct transfers *t = to;
+    if (devices_resident(t->g, v) ||
+        graph_node(t->g, graph_value(t->g, v)->def)->device == graph_node(t->g, user)->device)
+        return;
+    t->failed = diag_error(t->diags, DIAG_UNSUPPORTED, at_node(t, user),
+                           "its subgraph reads %s, which is made on another device; place both "
+                           "on the same one",
+                           graph_value(t->g, v)->name);
+}
+
+static void visit(struct transfers *t, node_id id) {
+    uint32_t device = graph_node(t->g, id)->device;
+    if (!device && graph_node(t->g, id)->op != OP_Constant) {
+        t->failed = diag_error(t->diags, DIAG_UNPLACED, at_node(t, id),
+                               "it is on no device, while others are on one");
+        return;
+    }
+    for (uint32_t k = 0; k < graph_node(t->g, id)->n_in && !t->failed; k++) {
+        value_id there = value_on(t, graph_node(t->g, id)->in[k], device);
+        graph_node(t->g, id)->in[k] = there; // adding nodes moves them
+    }
+    node_captured(t->g, id, check_captured, t);
+    if (!VEC_PUSH(t->arena, &t->order, id))
+        t->failed = diag_no_room(t->diags);
+}
+
+static status run(struct model *m, struct pass_context *c) {
+    struct transfers t = {
+        .m = m, .g = m->graph, .diags = c->diags, .arena = c->arena, .sent = map_make(c->arena)};
+    status st = devices_from_metadata(m, c->diags);
+    if (st || !m->device_names.n)
+        return st;
+    size_t n = t.g->order.n; // what is added behind are transfers
+    for (size_t i = 0; i < n && !t.failed; i++)
+        visit(&t, t.g->order.at[i]);
+    if (t.failed)
+        return t.failed;
+    for (size_t i = 0; i < t.order.n; i++)
+        t.g->order.at[i] = t.order.at[i];
+    pass_progress(c, "transfer: %zu values are sent", t.n_nodes);
+    return devices_to_metadata(m, c->diags);
+}
+
+const struct pass pass_transfer = {
+    .name = "transfer",
+    .summary = "make what is sent between devices nodes of the graph",
+    .needs = FACT_TOPO,
+    .run = run,
+};
