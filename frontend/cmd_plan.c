@@ -44,8 +44,6 @@ static status run(struct cli *c) {
 static const struct option_spec plan_options[] = {
     {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0,
      "the plan to write (.onnx, .mfc or .dot); - is stdout"},
-    {"budget", 0, OPTION_CHOICE, "none", "none", 0, 0,
-     "memory to stay within; none: the whole step, nothing computed twice"},
     {"weights", 0, OPTION_CHOICE, "overridable|inputs", "overridable", 0, 0,
      "how parameters are kept: initializers that can be fed, or plain inputs"},
     {"initial", 0, OPTION_TEXT, "FILE", NULL, 0, 0,

@@ -1,7 +1,6 @@
 // `mfc solve PROBLEM`: rematerialization schedules for plain problems, without ONNX.
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,18 +10,8 @@
 #include "solver/curve.h"
 #include "solver/matrices.h"
 #include "solver/report.h"
+#include "solver/settings.h"
 #include "solver/solve.h"
-
-// "10%" or "0.1"; false: not a number of that kind, or negative.
-static bool parse_share(const char *text, double *out) {
-    char *end;
-    double x = strtod(text, &end);
-    if (end == text || !isfinite(x) || x < 0)
-        return false;
-    bool percent = *end == '%';
-    *out = percent ? x / 100 : x;
-    return end[percent] == '\0';
-}
 
 static bool ends_with(const char *text, const char *end) {
     size_t n = strlen(text), m = strlen(end);
@@ -44,25 +33,11 @@ static status read_problem(struct cli *c, struct problem *p) {
     return st;
 }
 
-static status bad_method(struct cli *c, const char *name) {
-    struct str known = str_make(&c->arena);
-    size_t n;
-    const struct solve_method *m = solve_methods(&n);
-    for (size_t i = 0; i < n; i++)
-        str_addf(&known, "%s%s", i ? ", " : "", m[i].name);
-    return diag_error(&c->diags, DIAG_USAGE, loc_none(), "there is no method \"%s\"; there are %s",
-                      name, str_text(&known));
-}
-
 static status read_settings(struct cli *c, const struct problem *p, struct solve_options *o) {
     const struct options *x = &c->options;
-    *o = solve_defaults();
-    if (options_given(x, "method"))
-        o->method = options_text(x, "method");
-    if (!solve_method_find(o->method))
-        return bad_method(c, o->method);
-    if (!parse_share(options_text(x, "gap"), &o->gap))
-        return diag_error(&c->diags, DIAG_USAGE, loc_none(), "--gap wants a share such as 0.1%%");
+    status st = settings_read(x, &c->diags, o);
+    if (st)
+        return st;
     int64_t given = problem_given_peak(p, &c->arena);
     if (given < 0)
         return diag_no_room(&c->diags);
@@ -73,12 +48,6 @@ static status read_settings(struct cli *c, const struct problem *p, struct solve
             "--budget must be more than 0 bytes; every schedule of this problem needs "
             "at least %lld",
             (long long)problem_floor(p, NULL));
-    o->free_order = strcmp(options_text(x, "order"), "free") == 0;
-    o->work = options_int(x, "work");
-    // Work alone decides when it is given without a time: the result can then be repeated.
-    o->seconds = o->work > 0 && !options_given(x, "time") ? 0 : options_real(x, "time");
-    o->seed = (uint64_t)options_int(x, "seed");
-    o->threads = (int32_t)options_int(x, "threads");
     o->worker_path = access("/proc/self/exe", X_OK) == 0 ? "/proc/self/exe" : NULL;
     return ST_OK;
 }
@@ -141,7 +110,7 @@ static status solve_one(struct cli *c, const struct problem *p, const struct sol
     struct schedule s;
     const char *overhead = options_text(&c->options, "overhead");
     double share = 0;
-    if (overhead && !parse_share(overhead, &share))
+    if (overhead && !options_parse_share(overhead, &share))
         return diag_error(&c->diags, DIAG_USAGE, loc_none(),
                           "--overhead wants a share such as 10%%");
     int64_t base = problem_base_cost(p);

@@ -25,9 +25,11 @@ struct pass_context {
     struct arena *arena; // for its own use, freed when it has returned; the model has its own
     struct diags *diags;
     const struct options *options; // holds the options of all passes, given or preset
-    const struct stop *stop;       // asked for by long-running passes; may be NULL
+    struct stop *stop;             // asked for by long-running passes; may be NULL
     void (*progress)(void *to, const char *line); // may be NULL: see pass_progress
     void *progress_to;
+    const char *worker_path; // the mfc executable, for passes that search in processes of their
+                             // own; NULL: they search here
 };
 
 struct pass {

@@ -7,6 +7,7 @@
 
 #include "ir/pass.h"
 #include "passes/grad.h"
+#include "passes/patterns.h"
 
 const struct option_spec params_options[] = {
     {"train", 0, OPTION_LIST, "PATTERN", NULL, 0, 0,
@@ -22,38 +23,6 @@ struct choice {
     struct pass_context *c;
     bool *trained;
 };
-
-// A list of patterns, with a mark for each that has matched: one that matches nothing is a
-// misspelling.
-struct patterns {
-    const char *option;
-    const struct option_value *list;
-    bool *hit;
-};
-
-static status patterns_open(struct choice *p, const char *option, struct patterns *out) {
-    out->option = option;
-    out->list = options_get(p->c->options, option);
-    out->hit = ARENA_ARRAY(p->c->arena, bool, out->list->list.n);
-    return out->hit ? ST_OK : diag_no_room(p->c->diags);
-}
-
-static bool patterns_match(struct patterns *t, const char *name) {
-    bool any = false;
-    for (size_t i = 0; i < t->list->list.n; i++)
-        if (str_match(t->list->list.at[i], name))
-            any = t->hit[i] = true;
-    return any;
-}
-
-static status patterns_close(struct choice *p, const struct patterns *t, const char *what) {
-    status st = ST_OK;
-    for (size_t i = 0; i < t->list->list.n; i++)
-        if (!t->hit[i])
-            st = diag_error(p->c->diags, DIAG_USAGE, loc_none(), "--%s %s matches no %s", t->option,
-                            t->list->list.at[i], what);
-    return st;
-}
 
 // Numbers that belong to an operator: running statistics, bounds, ratios, scales, the weights of
 // classes.
@@ -108,9 +77,9 @@ static bool *mark_uses(struct choice *p, bool (*test)(const struct node *, uint3
 static status choose_initializers(struct choice *p, bool *any) {
     struct patterns train, freeze;
     bool *statistic = mark_uses(p, is_statistic_slot);
-    status st = statistic ? patterns_open(p, "train", &train) : diag_no_room(p->c->diags);
+    status st = statistic ? patterns_open(p->c, "train", &train) : diag_no_room(p->c->diags);
     if (!st)
-        st = patterns_open(p, "freeze", &freeze);
+        st = patterns_open(p->c, "freeze", &freeze);
     for (size_t i = 0; i < p->g->inits.n && !st; i++) {
         value_id v = p->g->inits.at[i];
         const struct value *x = graph_value(p->g, v);
@@ -121,8 +90,8 @@ static status choose_initializers(struct choice *p, bool *any) {
         p->trained[v.i] = !patterns_match(&freeze, x->name) && wanted;
     }
     if (!st && *any)
-        st = patterns_close(p, &train, "parameter");
-    return st || !*any ? st : patterns_close(p, &freeze, "parameter");
+        st = patterns_close(p->c, &train, "parameter");
+    return st || !*any ? st : patterns_close(p->c, &freeze, "parameter");
 }
 
 // Makes the result of a node an input instead.
@@ -135,9 +104,9 @@ static status choose_loose_weights(struct choice *p) {
     struct patterns train, freeze;
     bool *weight = mark_uses(p, is_weight_slot);
     int64_t n_inputs = 0;
-    status st = weight ? patterns_open(p, "train", &train) : diag_no_room(p->c->diags);
+    status st = weight ? patterns_open(p->c, "train", &train) : diag_no_room(p->c->diags);
     if (!st)
-        st = patterns_open(p, "freeze", &freeze);
+        st = patterns_open(p->c, "freeze", &freeze);
     for (uint32_t i = 1; i < p->g->values.n && !st; i++) {
         value_id v = {i};
         const struct value *x = graph_value(p->g, v);
@@ -160,7 +129,7 @@ static status choose_loose_weights(struct choice *p) {
 
 static status choose_inputs(struct choice *p) {
     struct patterns names;
-    status st = patterns_open(p, "grad-input", &names);
+    status st = patterns_open(p->c, "grad-input", &names);
     for (size_t i = 0; i < p->g->inputs.n && !st; i++) {
         value_id v = p->g->inputs.at[i];
         const char *name = graph_value(p->g, v)->name;
@@ -171,7 +140,7 @@ static status choose_inputs(struct choice *p) {
                             "--grad-input %s: only floats have a gradient", name);
         p->trained[v.i] = true;
     }
-    return st ? st : patterns_close(p, &names, "input");
+    return st ? st : patterns_close(p->c, &names, "input");
 }
 
 status params_choose(struct model *m, struct pass_context *c, bool *trained) {

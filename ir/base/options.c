@@ -80,6 +80,16 @@ bool options_parse_bytes(const char *text, int64_t *n_bytes) {
     return false;
 }
 
+bool options_parse_share(const char *text, double *share) {
+    char *end;
+    double x = strtod(text, &end);
+    if (end == text || !isfinite(x) || x < 0)
+        return false;
+    bool percent = *end == '%';
+    *share = percent ? x / 100 : x;
+    return end[percent] == 0;
+}
+
 static bool parse_share(const char *text, int64_t *millionths) {
     int64_t value;
     const char *rest;
@@ -133,6 +143,10 @@ static const char *parse_value(const struct option_spec *s, const char *text,
     case OPTION_BYTES:
         return options_parse_bytes(text, &v->number) ? NULL : "a size such as 512MiB or 4GiB";
     case OPTION_BUDGET:
+        if (strcmp(text, "none") == 0 && is_choice(s->argument, text)) {
+            v->number = INT64_MAX;
+            return NULL;
+        }
         v->share = parse_share(text, &v->number);
         return v->share || options_parse_bytes(text, &v->number) ? NULL
                                                                  : "a size or share: 4GiB or 60%";

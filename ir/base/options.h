@@ -28,7 +28,7 @@ enum option_kind {
     OPTION_INT,    // whole number within least..most
     OPTION_REAL,   // finite number within least..most
     OPTION_BYTES,  // 4096, 64MiB, 1.5GB
-    OPTION_BUDGET, // bytes as above, or a share such as 60%
+    OPTION_BUDGET, // bytes as above, or a share such as 60%; "none" where `argument` names it
     OPTION_LIST,   // texts, separated by commas; given again, it is added to
 };
 
@@ -46,7 +46,8 @@ struct option_value {
     bool given;             // by the user, not by the default
     const char *text;       // as given; NULL: neither given nor preset
     bool flag;              // FLAG
-    int64_t number;         // INT; BYTES; BUDGET in bytes, or in millionths of the whole if `share`
+    int64_t number;         // INT; BYTES; BUDGET in bytes (INT64_MAX: none), or in millionths of
+                            // the whole if `share`
     double real;            // REAL
     bool share;             // BUDGET: a percentage
     VEC(const char *) list; // LIST
@@ -88,3 +89,5 @@ void options_help(struct str *out, const struct option_spec *table);
 
 // Sizes as people type them; false: not one. Also for files that carry such texts.
 bool options_parse_bytes(const char *text, int64_t *n_bytes);
+// "10%" or "0.1", not negative.
+bool options_parse_share(const char *text, double *share);

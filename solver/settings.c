@@ -1,0 +1,34 @@
+// Settings of a search from options: see settings.h.
+#include "solver/settings.h"
+
+#include <string.h>
+
+static status bad_method(struct diags *d, const char *name) {
+    struct arena scratch = arena_make(d->arena->mem);
+    struct str known = str_make(&scratch);
+    size_t n;
+    const struct solve_method *m = solve_methods(&n);
+    for (size_t i = 0; i < n; i++)
+        str_addf(&known, "%s%s", i ? ", " : "", m[i].name);
+    status st = diag_error(d, DIAG_USAGE, loc_none(), "there is no method \"%s\"; there are %s",
+                           name, str_text(&known));
+    arena_free(&scratch);
+    return st;
+}
+
+status settings_read(const struct options *o, struct diags *d, struct solve_options *out) {
+    *out = solve_defaults();
+    if (options_given(o, "method"))
+        out->method = options_text(o, "method");
+    if (!solve_method_find(out->method))
+        return bad_method(d, out->method);
+    if (!options_parse_share(options_text(o, "gap"), &out->gap))
+        return diag_error(d, DIAG_USAGE, loc_none(), "--gap wants a share such as 0.1%%");
+    out->free_order = strcmp(options_text(o, "order"), "free") == 0;
+    out->work = options_int(o, "work");
+    // Work alone decides when it is given without a time: the result can then be repeated.
+    out->seconds = out->work > 0 && !options_given(o, "time") ? 0 : options_real(o, "time");
+    out->seed = (uint64_t)options_int(o, "seed");
+    out->threads = (int32_t)options_int(o, "threads");
+    return ST_OK;
+}

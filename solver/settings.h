@@ -1,0 +1,11 @@
+// The settings of a search as users give them: options of these names, wherever a search is asked
+// for. Each command has its own table, with the defaults that suit it:
+//     method, order (given|free), gap, time, work, seed, threads
+#pragma once
+
+#include "ir/base/options.h"
+#include "solver/solve.h"
+
+// Everything but the budget, which each caller knows the meaning of. An option that the table lacks
+// is a mistake of the program.
+status settings_read(const struct options *o, struct diags *d, struct solve_options *out);
