@@ -1,0 +1,366 @@
+// Memory over time, before and after on one axis, and below it what runs when. Stages: steps are
+// gathered into bands that are wide enough to be seen, each standing for its fullest step, so that
+// no peak is lost; areas, lines and strips are drawn from bands; on top lie invisible fields that
+// say on hover what is held. Drawn twice, by time and by step: a switch shows one of them.
+#include <string.h>
+
+#include "backend/escape.h"
+#include "backend/report_parts.h"
+#include "backend/svg.h"
+
+#define WIDTH       960.0
+#define LEFT        72.0
+#define RIGHT       22.0
+#define PLOT_TOP    26.0
+#define PLOT_HEIGHT 270.0
+#define STRIP       13.0 // height of a strip
+#define STRIP_STEP  19.0 // from one strip to the next
+#define BANDS       440  // at most about so many
+#define NAME_LENGTH 48
+#define SHOWN       4 // tensors named on hover
+
+enum axis { AXIS_TIME, AXIS_STEP };
+
+struct band {
+    uint32_t first, last, top; // steps of one device; `top` is the fullest
+    uint32_t n;                // how many of them
+    double from, to;
+};
+
+struct bands {
+    struct band *at;
+    size_t n;
+};
+
+static double begin_of(const struct timeline *t, uint32_t step, enum axis axis) {
+    return axis == AXIS_TIME ? (double)t->start[step] : step;
+}
+
+static double end_of(const struct timeline *t, uint32_t step, enum axis axis) {
+    return axis == AXIS_TIME ? (double)t->end[step] : step + 1;
+}
+
+static double span_of(const struct timeline *t, enum axis axis) {
+    return axis == AXIS_TIME ? (double)t->span : t->n_steps;
+}
+
+// Bands lie side by side without gaps: a device that waits holds what it held.
+static struct bands make_bands(const struct timeline *t, uint32_t device, enum axis axis,
+                               double least, struct arena *a) {
+    struct bands b = {ARENA_ARRAY(a, struct band, (size_t)t->n_steps + 1), 0};
+    for (uint32_t i = 0; b.at && i < t->n_steps; i++) {
+        if (t->device[i] != device)
+            continue;
+        struct band *last = b.n ? &b.at[b.n - 1] : NULL;
+        if (last && (last->to - last->from < least || end_of(t, i, axis) <= last->to)) {
+            last->last = i;
+            last->n++;
+            if (t->held_bytes[i] > t->held_bytes[last->top])
+                last->top = i;
+        } else {
+            double from = begin_of(t, i, axis);
+            if (last)
+                last->to = from;
+            b.at[b.n++] = (struct band){.first = i, .last = i, .top = i, .n = 1, .from = from};
+        }
+        b.at[b.n - 1].to = end_of(t, i, axis);
+    }
+    return b;
+}
+
+// The edges of the bands, for lines and areas of steps.
+static double *edges(const struct bands *b, struct arena *a) {
+    double *x = ARENA_ARRAY(a, double, b->n + 1);
+    for (size_t i = 0; x && i < b->n; i++) {
+        x[i] = b->at[i].from;
+        x[i + 1] = b->at[i].to;
+    }
+    return x;
+}
+
+struct panel {
+    struct report *r;
+    struct svg_plot plot;
+    enum axis axis;
+    uint32_t device;
+    struct bands before, after;
+};
+
+static const char *const holder_class[] = {"fixed", "activation", "again", "gradient", "workspace"};
+static const char *const work_class[] = {"activation", "gradient", "again", "transfer", "control"};
+
+static void draw_areas(const struct panel *p) {
+    struct report *r = p->r;
+    size_t n = p->after.n;
+    double *x = edges(&p->after, r->arena), *low = ARENA_ARRAY(r->arena, double, n),
+           *high = ARENA_ARRAY(r->arena, double, n);
+    if (!x || !low || !high) {
+        r->out->failed = true;
+        return;
+    }
+    for (int h = 0; h < HOLDER_COUNT_; h++) {
+        int64_t most = 0;
+        for (size_t i = 0; i < n; i++) {
+            int64_t held = r->after.held[p->after.at[i].top][h];
+            high[i] = low[i] + (double)held;
+            most = held > most ? held : most;
+        }
+        if (most > 0)
+            svg_area(&p->plot, x, low, high, n, SVG_STEPS, holder_class[h]);
+        memcpy(low, high, n * sizeof *low);
+    }
+}
+
+static void draw_before(const struct panel *p) {
+    struct report *r = p->r;
+    size_t n = p->before.n;
+    double *x = edges(&p->before, r->arena), *y = ARENA_ARRAY(r->arena, double, n);
+    if (!x || !y) {
+        r->out->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        y[i] = (double)r->before.held_bytes[p->before.at[i].top];
+    svg_line(&p->plot, x, y, n, SVG_STEPS, "line before");
+}
+
+static const struct band *fullest(const struct timeline *t, const struct bands *b) {
+    const struct band *best = NULL;
+    for (size_t i = 0; i < b->n; i++)
+        if (!best || t->held_bytes[b->at[i].top] > t->held_bytes[best->top])
+            best = &b->at[i];
+    return best;
+}
+
+// A dot at the peak and its size above it. Returns where the label stands.
+static double mark_peak(const struct panel *p, const struct timeline *t, const struct bands *b,
+                        const char *what, const char *class) {
+    const struct band *top = fullest(t, b);
+    if (!top)
+        return -1;
+    double x = svg_x(&p->plot, (top->from + top->to) / 2);
+    double y = svg_y(&p->plot, (double)t->held_bytes[top->top]);
+    struct str label = str_make(p->r->arena);
+    str_addf(&label, "%s ", what);
+    report_add_bytes(&label, t->held_bytes[top->top]);
+    str_addf(p->r->out, "<circle class=\"dot %s\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>", class, x, y);
+    double middle = x;
+    const double room = 80;
+    if (middle < LEFT + room)
+        middle = LEFT + room;
+    if (middle > WIDTH - RIGHT - room)
+        middle = WIDTH - RIGHT - room;
+    double budget = svg_y(&p->plot, (double)p->r->facts->budget_bytes);
+    bool crossed = p->r->facts->budget_bytes > 0 && budget < y && budget > y - 24;
+    svg_text(p->r->out, middle, (crossed ? budget : y) - 9, SVG_MIDDLE, "mark", str_text(&label));
+    return middle;
+}
+
+static void draw_budget(const struct panel *p, double peak_label_x) {
+    struct report *r = p->r;
+    double budget = (double)r->facts->budget_bytes;
+    if (r->facts->budget_bytes <= 0 || budget > p->plot.y_most)
+        return;
+    double y = svg_y(&p->plot, budget);
+    struct str label = str_make(r->arena);
+    str_add(&label, "budget ");
+    report_add_bytes(&label, r->facts->budget_bytes);
+    bool left = peak_label_x > WIDTH - 300;
+    str_addf(r->out, "<path class=\"line budget\" d=\"M%.1f %.1fh%.1f\"/>", p->plot.left, y,
+             p->plot.width);
+    svg_text(r->out, left ? LEFT + 6 : WIDTH - RIGHT - 6, y - 6, left ? SVG_START : SVG_END,
+             "mark budget-text", str_text(&label));
+}
+
+// The end of the run of steps of one device that do the same kind of work.
+static uint32_t run_end(const struct timeline *t, uint32_t first) {
+    uint32_t last = first;
+    for (uint32_t i = first; i < t->n_steps; i++) {
+        if (t->device[i] != t->device[first])
+            continue;
+        if (t->work[i] != t->work[first])
+            break;
+        last = i;
+    }
+    return last;
+}
+
+// Runs of the same kind of work become one block, all blocks of a kind one path. What is too narrow
+// to be seen is widened when it is a recomputation or a transfer.
+static void draw_strip(const struct panel *p, const struct timeline *t, double y,
+                       const char *name) {
+    struct str *out = p->r->out, kinds[WORK_COUNT_];
+    for (int w = 0; w < WORK_COUNT_; w++)
+        kinds[w] = str_make(p->r->arena);
+    svg_text(out, LEFT - 8, y + STRIP - 3, SVG_END, "tick", name);
+    for (uint32_t first = 0; first < t->n_steps; first++) {
+        if (t->device[first] != p->device)
+            continue;
+        enum work w = t->work[first];
+        double x = svg_x(&p->plot, begin_of(t, first, p->axis));
+        first = run_end(t, first);
+        double width = svg_x(&p->plot, end_of(t, first, p->axis)) - x;
+        if (width < 1 && (w == WORK_AGAIN || w == WORK_TRANSFER))
+            width = 1;
+        if (width > 0.05)
+            str_addf(&kinds[w], "M%.1f %.1fh%.1fv%gh-%.1fz", x, y, width, STRIP, width);
+    }
+    for (int w = 0; w < WORK_COUNT_; w++) {
+        if (w != WORK_CONTROL && kinds[w].n)
+            str_addf(out, "<path class=\"%s\" d=\"%s\"/>\n", work_class[w], str_text(&kinds[w]));
+        out->failed = out->failed || kinds[w].failed;
+    }
+}
+
+static void add_held(struct str *out, const struct timeline *t, uint32_t step) {
+    str_add(out, "\nheld ");
+    report_add_bytes(out, t->held_bytes[step]);
+    const char *before = ": ";
+    for (int h = 0; h < HOLDER_COUNT_; h++)
+        if (t->held[step][h] > 0) {
+            str_addf(out, "%s%s ", before, holder_name((enum holder)h));
+            report_add_bytes(out, t->held[step][h]);
+            before = ", ";
+        }
+    uint32_t largest[SHOWN];
+    size_t n = timeline_held(t, step, largest, SHOWN);
+    for (size_t k = 0; k < n && k < SHOWN; k++) {
+        str_add(out, "\n");
+        escape_markup_short(out, graph_value(t->graph, t->storage.first[largest[k]])->name,
+                            NAME_LENGTH);
+        str_add(out, "  ");
+        report_add_bytes(out, t->storage.bytes[largest[k]]);
+    }
+    if (n > SHOWN)
+        str_addf(out, "\nand %zu more", n - SHOWN);
+}
+
+static void add_title(struct str *out, const struct timeline *t, const struct band *b) {
+    node_id id = t->graph->order.at[b->top];
+    escape_markup_short(out, timeline_node_name(t->graph, id), NAME_LENGTH);
+    str_add(out, " · ");
+    escape_markup_short(out, graph_node(t->graph, id)->type, NAME_LENGTH);
+    if (t->work[b->top] != WORK_FORWARD && t->work[b->top] != WORK_BACKWARD)
+        str_addf(out, " · %s", work_name(t->work[b->top]));
+    str_addf(out, "\nstep %u of %u, from ", b->top + 1, t->n_steps);
+    report_add_cost(out, t, t->start[b->top]);
+    if (b->n > 1)
+        str_addf(out, "; the fullest of %u steps here", b->n);
+    add_held(out, t, b->top);
+}
+
+static void draw_fields(const struct panel *p, double bottom) {
+    struct str *out = p->r->out;
+    str_add(out, "<g>\n");
+    for (size_t i = 0; i < p->after.n; i++) {
+        const struct band *b = &p->after.at[i];
+        double x = svg_x(&p->plot, b->from);
+        str_addf(out,
+                 "<rect class=\"hover\" x=\"%.2f\" y=\"%g\" width=\"%.2f\" height=\"%g\"><title>",
+                 x, PLOT_TOP, svg_x(&p->plot, b->to) - x, bottom - PLOT_TOP);
+        add_title(out, &p->r->after, b);
+        str_add(out, "</title></rect>\n");
+    }
+    str_add(out, "</g>\n");
+}
+
+static double highest(const struct report *r) {
+    double most = (double)r->before.held_bytes[r->before.peak_step];
+    double after = (double)r->after.held_bytes[r->after.peak_step];
+    double budget = (double)r->facts->budget_bytes;
+    if (after > most)
+        most = after;
+    // A budget far above all that is used would press everything else to the ground.
+    return budget > most && budget < 1.25 * most ? budget : most;
+}
+
+static void draw_axes(const struct panel *p, double strips_bottom) {
+    svg_y_axis(&p->plot, svg_bytes_step(p->plot.y_most, 4), svg_add_bytes);
+    struct svg_plot below = p->plot;
+    below.height = strips_bottom - below.top;
+    bool is_time = p->axis == AXIS_TIME && p->r->after.has_costs;
+    svg_x_axis(&below, svg_round_step(p->plot.x_most, 8), is_time ? svg_add_time : svg_add_count);
+}
+
+static void draw_panel(struct report *r, enum axis axis, uint32_t device) {
+    bool same = r->before.n_devices == r->after.n_devices; // else: it has no such device
+    double span = span_of(&r->after, axis), other = span_of(&r->before, axis);
+    span = other > span ? other : span;
+    double most = highest(r);
+    struct panel p = {.r = r,
+                      .axis = axis,
+                      .device = device,
+                      .plot = {.out = r->out,
+                               .left = LEFT,
+                               .top = PLOT_TOP,
+                               .width = WIDTH - LEFT - RIGHT,
+                               .height = PLOT_HEIGHT,
+                               .x_most = span,
+                               .y_most = most * 1.04}};
+    p.after = make_bands(&r->after, device, axis, span / BANDS, r->arena);
+    if (same)
+        p.before = make_bands(&r->before, device, axis, span / BANDS, r->arena);
+    if (!p.after.at || (same && !p.before.at)) {
+        r->out->failed = true;
+        return;
+    }
+    double strips = PLOT_TOP + PLOT_HEIGHT + 8;
+    double bottom = strips + (same ? 2 : 1) * STRIP_STEP;
+    svg_begin(r->out, WIDTH, bottom + 26, "Memory held over time, and what runs when");
+    draw_axes(&p, bottom);
+    draw_areas(&p);
+    if (same)
+        draw_before(&p);
+    if (same)
+        mark_peak(&p, &r->before, &p.before, "unplanned", "before-dot");
+    draw_budget(&p, mark_peak(&p, &r->after, &p.after, "plan", "plan-dot"));
+    draw_strip(&p, &r->after, strips, "plan");
+    if (same)
+        draw_strip(&p, &r->before, strips + STRIP_STEP, "unplanned");
+    draw_fields(&p, bottom);
+    svg_end(r->out);
+}
+
+static void draw_panels(struct report *r, enum axis axis) {
+    str_addf(r->out, "<div class=\"%s\">\n", axis == AXIS_TIME ? "by-time" : "by-step");
+    for (uint32_t device = 0; device < r->after.n_devices; device++) {
+        if (r->after.n_devices > 1) {
+            const char *name = r->after.device_name[device];
+            str_add(r->out, "<h3>");
+            escape_markup_short(r->out, *name ? name : "not placed", NAME_LENGTH);
+            str_add(r->out, "</h3>\n");
+        }
+        draw_panel(r, axis, device);
+    }
+    str_add(r->out, "</div>\n");
+}
+
+static void draw_legend(struct report *r) {
+    static const char *const pass_of[HOLDER_COUNT_] = {"", ", forward pass", "", ", backward pass",
+                                                       ""};
+    str_add(r->out, "<ul class=\"legend\">");
+    for (int h = 0; h < HOLDER_COUNT_; h++) {
+        bool used = false;
+        for (uint32_t i = 0; i < r->after.n_steps; i++)
+            used = used || r->after.held[i][h] > 0;
+        if (used)
+            str_addf(r->out, "<li><i class=\"%s\"></i>%s%s</li>", holder_class[h],
+                     holder_name((enum holder)h), pass_of[h]);
+    }
+    str_add(r->out, "<li><i class=\"before-key\"></i>the unplanned step</li></ul>\n");
+}
+
+void report_memory(struct report *r) {
+    bool both = r->after.has_costs && r->before.has_costs;
+    str_add(r->out, "<section id=\"memory\">\n<h2>Memory over time</h2>\n");
+    if (both)
+        str_add(r->out, "<input type=\"radio\" name=\"axis\" id=\"axis-time\" checked=\"checked\"/>"
+                        "<label for=\"axis-time\">by time</label>"
+                        "<input type=\"radio\" name=\"axis\" id=\"axis-step\"/>"
+                        "<label for=\"axis-step\">by step</label>\n");
+    draw_legend(r);
+    if (both)
+        draw_panels(r, AXIS_TIME);
+    draw_panels(r, AXIS_STEP);
+    str_add(r->out, "</section>\n");
+}

@@ -1,0 +1,272 @@
+// A model over time: see timeline.h. Stages: what each step is (kind of work, device); when it
+// runs; who holds which storage; how much is held at each step, device by device.
+#include "backend/timeline.h"
+
+#include <string.h>
+
+#include "ir/base/checked.h"
+
+const char *holder_name(enum holder h) {
+    static const char *const names[] = {"parameters and inputs", "activations", "recomputed",
+                                        "gradients", "workspace"};
+    return names[h];
+}
+
+const char *work_name(enum work w) {
+    static const char *const names[] = {"forward", "backward", "recompute", "transfer", "control"};
+    return names[w];
+}
+
+const char *timeline_node_name(const struct graph *g, node_id n) {
+    const struct node *at = graph_node(g, n);
+    if (at->name && *at->name)
+        return at->name;
+    for (uint32_t k = 0; k < at->n_out; k++)
+        if (at->out[k].i)
+            return graph_value(g, at->out[k])->name;
+    return at->type;
+}
+
+node_id timeline_origin(const struct graph *g, node_id n) {
+    node_id again = graph_node(g, n)->again;
+    return again.i ? again : n;
+}
+
+// What the first output, which is the loss, depends on. The order is topological, so one walk from
+// its end is enough.
+static bool *find_forward(const struct graph *g, struct arena *a) {
+    bool *wanted = ARENA_ARRAY(a, bool, g->nodes.n);
+    if (!wanted || !g->outputs.n)
+        return wanted;
+    wanted[graph_value(g, g->outputs.at[0])->def.i] = true;
+    for (size_t i = g->order.n; i-- > 0;) {
+        const struct node *n = graph_node(g, g->order.at[i]);
+        for (uint32_t k = 0; wanted[g->order.at[i].i] && k < n->n_in; k++)
+            wanted[graph_value(g, n->in[k])->def.i] = true;
+    }
+    return wanted;
+}
+
+static bool has_role(const struct node *n, const char *role) {
+    for (size_t i = 0; i < n->metadata.n; i++)
+        if (strcmp(n->metadata.at[i].key, "dev.mfc.role") == 0)
+            return strcmp(n->metadata.at[i].value, role) == 0;
+    return false;
+}
+
+static enum work work_of(const struct node *n, bool is_forward) {
+    if (has_role(n, "control"))
+        return WORK_CONTROL;
+    if (has_role(n, "transfer"))
+        return WORK_TRANSFER;
+    return n->again.i ? WORK_AGAIN : is_forward ? WORK_FORWARD : WORK_BACKWARD;
+}
+
+// Devices that have nodes are numbered in the order of the model's list, unplaced nodes first.
+static bool number_devices(struct timeline *t, struct arena *a) {
+    const struct graph *g = t->graph;
+    size_t n_names = g->model->device_names.n;
+    uint32_t *number = ARENA_ARRAY(a, uint32_t, n_names + 1);
+    t->device_name = ARENA_ARRAY(a, const char *, n_names + 1);
+    if (!number || !t->device_name)
+        return false;
+    for (uint32_t i = 0; i < t->n_steps; i++) {
+        uint32_t k = graph_node(g, g->order.at[i])->device;
+        number[k <= n_names ? k : 0] = 1;
+    }
+    for (size_t k = 0; k <= n_names; k++)
+        if (number[k]) {
+            t->device_name[t->n_devices] = k ? g->model->device_names.at[k - 1] : "";
+            number[k] = t->n_devices++;
+        }
+    for (uint32_t i = 0; i < t->n_steps; i++) {
+        uint32_t k = graph_node(g, g->order.at[i])->device;
+        t->device[i] = number[k <= n_names ? k : 0];
+    }
+    if (!t->n_devices)
+        t->device_name[t->n_devices++] = "";
+    return true;
+}
+
+static bool describe_steps(struct timeline *t, struct arena *a) {
+    const struct graph *g = t->graph;
+    bool *is_forward = find_forward(g, a);
+    if (!is_forward || !number_devices(t, a))
+        return false;
+    for (uint32_t i = 0; i < t->n_steps; i++) {
+        node_id id = g->order.at[i];
+        const struct node *n = graph_node(g, id);
+        t->step_of[id.i] = i;
+        t->work[i] = work_of(n, is_forward[id.i]);
+        t->n_again += t->work[i] == WORK_AGAIN;
+        t->has_costs = t->has_costs || n->cost > 0;
+    }
+    return true;
+}
+
+struct ready {
+    const struct timeline *t;
+    int64_t at;
+};
+
+static void wait_for(void *to, value_id v, node_id user) {
+    struct ready *r = to;
+    node_id def = graph_value(r->t->graph, v)->def;
+    (void)user;
+    if (def.i && r->t->end[r->t->step_of[def.i]] > r->at)
+        r->at = r->t->end[r->t->step_of[def.i]];
+}
+
+// False: the costs are too large to add up.
+static bool set_times(struct timeline *t, int64_t *device_free) {
+    const struct graph *g = t->graph;
+    for (uint32_t i = 0; i < t->n_steps; i++) {
+        const struct node *n = graph_node(g, g->order.at[i]);
+        int64_t cost = !t->has_costs ? 1 : n->cost > 0 ? n->cost : 0;
+        struct ready r = {t, device_free[t->device[i]]};
+        for (uint32_t k = 0; k < n->n_in && t->n_devices > 1; k++)
+            wait_for(&r, n->in[k], g->order.at[i]);
+        if (t->n_devices > 1)
+            node_captured(g, g->order.at[i], wait_for, &r);
+        t->start[i] = r.at;
+        if (!checked_add(r.at, cost, &t->end[i]) || !checked_add(t->cost, cost, &t->cost))
+            return false;
+        if (t->work[i] == WORK_AGAIN)
+            t->again_cost += cost; // fits: it is a part of t->cost
+        device_free[t->device[i]] = t->end[i];
+        if (t->end[i] > t->span)
+            t->span = t->end[i];
+    }
+    return true;
+}
+
+static void set_holders(struct timeline *t) {
+    static const enum holder of_work[] = {
+        [WORK_FORWARD] = HOLDER_ACTIVATION, [WORK_BACKWARD] = HOLDER_GRADIENT,
+        [WORK_AGAIN] = HOLDER_AGAIN,        [WORK_TRANSFER] = HOLDER_ACTIVATION,
+        [WORK_CONTROL] = HOLDER_ACTIVATION,
+    };
+    for (uint32_t s = 1; s < t->storage.n; s++) {
+        node_id def = graph_value(t->graph, t->storage.first[s])->def;
+        t->holder[s] =
+            t->storage.is_fixed[s] || !def.i ? HOLDER_FIXED : of_work[t->work[t->step_of[def.i]]];
+    }
+}
+
+// The device that a storage is on: that of the node which makes it.
+static uint32_t device_of(const struct timeline *t, uint32_t s) {
+    node_id def = graph_value(t->graph, t->storage.first[s])->def;
+    return def.i ? t->device[t->step_of[def.i]] : 0;
+}
+
+// Fixed storages count on every device that reads them. `seen` holds, per storage, the last device
+// that was found to.
+static int64_t fixed_on(const struct timeline *t, uint32_t device, uint32_t *seen) {
+    const struct graph *g = t->graph;
+    int64_t sum = 0;
+    if (t->n_devices == 1)
+        return t->storage.fixed_bytes;
+    for (uint32_t i = 0; i < t->n_steps; i++) {
+        const struct node *n = graph_node(g, g->order.at[i]);
+        for (uint32_t k = 0; t->device[i] == device && k < n->n_in; k++) {
+            uint32_t s = t->storage.of[n->in[k].i];
+            if (s && t->storage.is_fixed[s] && seen[s] != device + 1) {
+                seen[s] = device + 1;
+                sum += t->storage.bytes[s]; // fits: a part of storage.fixed_bytes
+            }
+        }
+    }
+    return sum;
+}
+
+// `change` has a row of zeros for each step and one more. All sums fit, as those of liveness_of do.
+static void add_device(struct timeline *t, uint32_t device, int64_t (*change)[HOLDER_COUNT_],
+                       uint32_t *seen) {
+    const struct liveness *l = &t->liveness;
+    for (uint32_t s = 1; s < t->storage.n; s++)
+        if (!t->storage.is_fixed[s] && l->from[s] <= l->to[s] && device_of(t, s) == device) {
+            change[l->from[s]][t->holder[s]] += t->storage.bytes[s];
+            if (l->to[s] < t->n_steps)
+                change[l->to[s] + 1][t->holder[s]] -= t->storage.bytes[s];
+        }
+    int64_t sum[HOLDER_COUNT_] = {[HOLDER_FIXED] = fixed_on(t, device, seen)};
+    for (uint32_t i = 0; i < t->n_steps; i++) {
+        for (int h = 0; h < HOLDER_COUNT_; h++)
+            sum[h] += change[i][h];
+        if (t->device[i] != device)
+            continue;
+        memcpy(t->held[i], sum, sizeof sum);
+        t->held[i][HOLDER_WORKSPACE] = graph_node(t->graph, t->graph->order.at[i])->workspace_bytes;
+        for (int h = 0; h < HOLDER_COUNT_; h++)
+            t->held_bytes[i] += t->held[i][h];
+    }
+}
+
+static bool add_up(struct timeline *t, struct arena *a) {
+    uint32_t *seen = ARENA_ARRAY(a, uint32_t, t->storage.n);
+    size_t n_rows = (size_t)t->n_steps + 1;
+    int64_t(*change)[HOLDER_COUNT_] = arena_array(a, n_rows, sizeof *change);
+    if (!seen || !change)
+        return false;
+    for (uint32_t device = 0; device < t->n_devices; device++) {
+        memset(change, 0, n_rows * sizeof *change);
+        add_device(t, device, change, seen);
+    }
+    for (uint32_t i = 1; i < t->n_steps; i++)
+        if (t->held_bytes[i] > t->held_bytes[t->peak_step])
+            t->peak_step = i;
+    return true;
+}
+
+status timeline_make(const struct model *m, struct arena *a, struct diags *d,
+                     struct timeline *out) {
+    const struct graph *g = m->graph;
+    struct timeline *t = out;
+    *t = (struct timeline){.graph = g, .n_steps = (uint32_t)g->order.n};
+    status st = storage_of(g, a, d, &t->storage);
+    if (st == ST_OK)
+        st = liveness_of(g, &t->storage, g->order.at, g->order.n, a, d, &t->liveness);
+    if (st != ST_OK)
+        return st;
+    t->work = ARENA_ARRAY(a, enum work, t->n_steps);
+    t->device = ARENA_ARRAY(a, uint32_t, t->n_steps);
+    t->start = ARENA_ARRAY(a, int64_t, t->n_steps);
+    t->end = ARENA_ARRAY(a, int64_t, t->n_steps);
+    t->step_of = ARENA_ARRAY(a, uint32_t, g->nodes.n);
+    t->holder = ARENA_ARRAY(a, enum holder, t->storage.n);
+    t->held = arena_array(a, (size_t)t->n_steps, sizeof *t->held);
+    t->held_bytes = ARENA_ARRAY(a, int64_t, t->n_steps);
+    if (!t->work || !t->device || !t->start || !t->end || !t->step_of || !t->holder || !t->held ||
+        !t->held_bytes || !describe_steps(t, a))
+        return diag_no_room(d);
+    int64_t *device_free = ARENA_ARRAY(a, int64_t, t->n_devices);
+    if (!device_free)
+        return diag_no_room(d);
+    if (!set_times(t, device_free))
+        return diag_error(d, DIAG_LIMIT, loc_file(m->path),
+                          "the costs of the nodes together exceed 2^63");
+    set_holders(t);
+    return add_up(t, a) ? ST_OK : diag_no_room(d);
+}
+
+size_t timeline_held(const struct timeline *t, uint32_t step, uint32_t *out, size_t most) {
+    const struct liveness *l = &t->liveness;
+    size_t n = 0;
+    for (uint32_t s = 1; s < t->storage.n; s++) {
+        if (t->storage.is_fixed[s] || l->from[s] > step || l->to[s] < step ||
+            !t->storage.bytes[s] || device_of(t, s) != t->device[step])
+            continue;
+        // A short sorted list: the new one goes in front of all that are smaller.
+        size_t kept = n < most ? n : most, at = kept;
+        while (at > 0 && t->storage.bytes[out[at - 1]] < t->storage.bytes[s])
+            at--;
+        if (kept == most && kept)
+            kept--;
+        if (at <= kept && most) {
+            memmove(out + at + 1, out + at, (kept - at) * sizeof *out);
+            out[at] = s;
+        }
+        n++;
+    }
+    return n;
+}

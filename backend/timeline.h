@@ -1,0 +1,56 @@
+// A model over time: what runs when, on which device, and what is held meanwhile by whom. Reports,
+// traces and summaries are drawn from it.
+//
+// The graph is the plan: its order is the schedule, and a node with `again` repeats another one.
+// Devices work side by side, each on its own nodes one after the other; a node begins when its
+// device is free and what it reads is there. With one device that is one node after the other.
+#pragma once
+
+#include "ir/storage.h"
+
+// Who holds memory. What the loss depends on is the forward pass; all else is gradients.
+enum holder {
+    HOLDER_FIXED,      // parameters, inputs, constants
+    HOLDER_ACTIVATION, // made by the forward pass
+    HOLDER_AGAIN,      // made by a node that repeats another
+    HOLDER_GRADIENT,   // made by the backward pass or the optimizer
+    HOLDER_WORKSPACE,  // of the node that runs
+    HOLDER_COUNT_
+};
+
+enum work { WORK_FORWARD, WORK_BACKWARD, WORK_AGAIN, WORK_TRANSFER, WORK_CONTROL, WORK_COUNT_ };
+
+struct timeline {
+    const struct graph *graph;
+    struct storage storage;
+    struct liveness liveness;
+    uint32_t n_steps;               // step i runs graph->order.at[i]
+    uint32_t n_devices;             // those that have nodes, at least 1
+    const char **device_name;       // "" for nodes that are not placed
+    bool has_costs;                 // otherwise every node counts as one unit of time
+    enum work *work;                // per step
+    uint32_t *device;               // per step
+    int64_t *start, *end;           // per step
+    int64_t span;                   // when the last one ends
+    uint32_t *step_of;              // per node: its step; only of nodes in the order
+    enum holder *holder;            // per storage
+    int64_t (*held)[HOLDER_COUNT_]; // per step, on its device
+    int64_t *held_bytes;            // their sums
+    uint32_t peak_step;             // where the fullest device is fullest
+    uint32_t n_again;
+    int64_t cost, again_cost; // of all nodes; of those that repeat
+};
+
+status timeline_make(const struct model *m, struct arena *a, struct diags *d, struct timeline *out);
+
+const char *holder_name(enum holder h); // for people
+const char *work_name(enum work w);
+
+// What a node is called: its name, or that of its first result.
+const char *timeline_node_name(const struct graph *g, node_id n);
+// What it repeats, or itself.
+node_id timeline_origin(const struct graph *g, node_id n);
+
+// The storages held at a step on its device, the largest first (by storage number among equals),
+// workspace and fixed ones left out. Returns how many there are; at most `most` go to `out`.
+size_t timeline_held(const struct timeline *t, uint32_t step, uint32_t *out, size_t most);

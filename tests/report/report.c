@@ -1,0 +1,38 @@
+// report UNPLANNED PLAN OUT [COMMAND]: the report of two models from files, for the tests of its
+// pages: models with hostile names, or thousands of nodes, that no search has to see first.
+#include <stdio.h>
+
+#include "backend/report.h"
+#include "frontend/load.h"
+
+static status run(struct arena *a, struct diags *d, char **argv) {
+    struct pool names = pool_make(a);
+    struct model *unplanned, *plan;
+    status st = load_model(a, &names, d, argv[1], &unplanned);
+    if (st != ST_OK)
+        return st;
+    st = load_model(a, &names, d, argv[2], &plan);
+    if (st == ST_OK) {
+        struct report_facts facts = report_facts_none();
+        facts.title = file_name(argv[2]);
+        facts.command = argv[4];
+        report_facts_read(plan, &facts);
+        st = report_write(unplanned, plan, &facts, argv[3], d);
+        model_close(plan);
+    }
+    model_close(unplanned);
+    return st;
+}
+
+int main(int argc, char **argv) {
+    struct mem mem = mem_make(MEM_UNLIMITED);
+    struct arena a = arena_make(&mem);
+    struct diags d = diags_make(&a);
+    status st = argc >= 4 ? run(&a, &d, argv) : ST_USAGE;
+    struct str text = str_make(&a);
+    for (size_t i = 0; i < d.list.n; i++)
+        diag_print(&text, &d.list.at[i]);
+    fputs(str_text(&text), stderr);
+    arena_free(&a);
+    return (int)st;
+}
