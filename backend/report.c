@@ -2,54 +2,15 @@
 // people ask for, then the pictures, and at the end what is needed to check it or make it again.
 #include "backend/report.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "backend/escape.h"
+#include "backend/markup.h"
 #include "backend/report_parts.h"
 #include "backend/svg.h"
 #include "ir/base/file.h"
 
 #define ALIVE_SHOWN 8
 #define NAME_LENGTH 60
-
-struct report_facts report_facts_none(void) {
-    return (struct report_facts){.cost_match = REPORT_UNKNOWN,
-                                 .budget_bytes = REPORT_UNKNOWN,
-                                 .unplanned_peak_bytes = REPORT_UNKNOWN,
-                                 .peak_bytes = REPORT_UNKNOWN,
-                                 .liveness_bytes = REPORT_UNKNOWN,
-                                 .arena_bytes = REPORT_UNKNOWN,
-                                 .cost = REPORT_UNKNOWN,
-                                 .base_cost = REPORT_UNKNOWN,
-                                 .bound = REPORT_UNKNOWN,
-                                 .least_bytes = REPORT_UNKNOWN};
-}
-
-static void read_number(const struct pair *p, const char *key, int64_t *to) {
-    char *end;
-    if (*to != REPORT_UNKNOWN || strcmp(p->key, key) != 0)
-        return;
-    long long x = strtoll(p->value, &end, 10);
-    if (end != p->value && !*end && x >= 0)
-        *to = x;
-}
-
-void report_facts_read(const struct model *plan, struct report_facts *facts) {
-    for (size_t i = 0; i < plan->metadata.n; i++) {
-        const struct pair *p = &plan->metadata.at[i];
-        if (strcmp(p->key, "dev.mfc.runtime") == 0 && !facts->runtime)
-            facts->runtime = p->value;
-        read_number(p, "dev.mfc.budget_bytes", &facts->budget_bytes);
-        read_number(p, "dev.mfc.peak_bytes", &facts->peak_bytes);
-        read_number(p, "dev.mfc.liveness_bytes", &facts->liveness_bytes);
-        read_number(p, "dev.mfc.arena_bytes", &facts->arena_bytes);
-        read_number(p, "dev.mfc.unplanned_peak_bytes", &facts->unplanned_peak_bytes);
-        read_number(p, "dev.mfc.cost", &facts->cost);
-        read_number(p, "dev.mfc.base_cost", &facts->base_cost);
-        read_number(p, "dev.mfc.bound", &facts->bound);
-    }
-}
 
 void report_add_bytes(struct str *out, int64_t n_bytes) {
     svg_add_bytes(out, (double)n_bytes);
@@ -106,7 +67,7 @@ static void add_head(struct report *r) {
     str_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
                  "<meta name=\"generator\" content=\"mfc\"/>\n<title>");
-    escape_markup_short(out, r->facts->title ? r->facts->title : "plan", NAME_LENGTH);
+    markup_add_short(out, r->facts->title ? r->facts->title : "plan", NAME_LENGTH);
     str_add(out, " · mfc</title>\n<style>\n");
     str_add(out, svg_style());
     str_add(out, report_style());
@@ -117,7 +78,7 @@ static void add_head(struct report *r) {
 static void add_lead(struct report *r) {
     struct str *out = r->out;
     str_add(out, "<header>\n<h1>");
-    escape_markup_short(out, r->facts->title ? r->facts->title : "plan", NAME_LENGTH);
+    markup_add_short(out, r->facts->title ? r->facts->title : "plan", NAME_LENGTH);
     str_add(out, "</h1>\n<p class=\"lead\">");
     int64_t before = peak_before(r), after = peak_after(r);
     if (r->after.n_again == 0) {
@@ -149,7 +110,7 @@ static void key_end(struct str *out) {
 
 static void add_keys(struct report *r) {
     struct str *out = r->out;
-    const struct report_facts *f = r->facts;
+    const struct facts *f = r->facts;
     int64_t before = peak_before(r);
     str_add(out, "<ul class=\"key\">\n");
     key_begin(out, "peak memory");
@@ -195,8 +156,8 @@ static void add_alive(struct report *r) {
         return;
     static const char *const classes[] = {"fixed", "activation", "again", "gradient", "workspace"};
     str_add(out, "<section id=\"peak\">\n<h2>At the peak</h2>\n<p>The plan holds most while <b>");
-    escape_markup_short(out, timeline_node_name(t->graph, t->graph->order.at[t->peak_step]),
-                        NAME_LENGTH);
+    markup_add_short(out, timeline_node_name(t->graph, t->graph->order.at[t->peak_step]),
+                     NAME_LENGTH);
     str_add(out, "</b> runs: ");
     report_add_bytes(out, t->held_bytes[t->peak_step]);
     str_add(out, ", of which ");
@@ -207,7 +168,7 @@ static void add_alive(struct report *r) {
         uint32_t s = largest[k];
         double share = (double)t->storage.bytes[s] / (double)t->storage.bytes[largest[0]];
         str_add(out, "<tr><td class=\"name\">");
-        escape_markup_short(out, graph_value(t->graph, t->storage.first[s])->name, NAME_LENGTH);
+        markup_add_short(out, graph_value(t->graph, t->storage.first[s])->name, NAME_LENGTH);
         str_addf(out, "</td><td>%s</td><td class=\"number\">", holder_name(t->holder[s]));
         report_add_bytes(out, t->storage.bytes[s]);
         str_addf(out,
@@ -241,17 +202,17 @@ static void fact_text(struct str *out, const char *what, const char *text) {
     if (!text)
         return;
     str_addf(out, "<tr><th scope=\"row\">%s</th><td>", what);
-    escape_markup_short(out, text, 200);
+    markup_add_short(out, text, 200);
     str_add(out, "</td></tr>\n");
 }
 
 static void add_facts(struct report *r) {
     struct str *out = r->out;
-    const struct report_facts *f = r->facts;
+    const struct facts *f = r->facts;
     str_add(out, "<section id=\"facts\">\n<h2>Facts</h2>\n<div class=\"wide\"><table "
                  "class=\"facts\">\n<tbody>\n");
     fact_text(out, "runtime", f->runtime);
-    fact_bytes(out, "budget", f->budget_bytes > 0 ? f->budget_bytes : REPORT_UNKNOWN);
+    fact_bytes(out, "budget", f->budget_bytes > 0 ? f->budget_bytes : FACTS_UNKNOWN);
     fact_bytes(out, "peak on the runtime", f->peak_bytes);
     fact_bytes(out, "peak by liveness", r->after.liveness.peak_bytes);
     fact_bytes(out, "arena", f->arena_bytes);
@@ -278,13 +239,13 @@ static void add_end(struct report *r) {
     struct str *out = r->out;
     if (r->facts->command) {
         str_add(out, "<section id=\"again\">\n<h2>Make it again</h2>\n<pre>");
-        escape_markup(out, r->facts->command);
+        markup_add(out, r->facts->command);
         str_add(out, "</pre>\n</section>\n");
     }
     str_add(out, "<footer>mfc");
     if (r->facts->version) {
         str_add(out, " ");
-        escape_markup(out, r->facts->version);
+        markup_add(out, r->facts->version);
     }
     str_add(out, "</footer>\n<div id=\"tip\" hidden=\"hidden\"></div>\n<script>\n");
     str_add(out, report_script());
@@ -313,7 +274,7 @@ static status print_page(struct report *r, const struct model *unplanned, const 
 }
 
 status report_print(struct str *out, const struct model *unplanned, const struct model *plan,
-                    const struct report_facts *facts, struct diags *d) {
+                    const struct facts *facts, struct diags *d) {
     struct arena scratch = arena_make(out->arena->mem);
     struct report r = {.out = out, .arena = &scratch, .facts = facts};
     status st = print_page(&r, unplanned, plan, d);
@@ -322,7 +283,7 @@ status report_print(struct str *out, const struct model *unplanned, const struct
 }
 
 status report_write(const struct model *unplanned, const struct model *plan,
-                    const struct report_facts *facts, const char *path, struct diags *d) {
+                    const struct facts *facts, const char *path, struct diags *d) {
     struct arena scratch = arena_make(plan->arena->mem);
     struct str text = str_make(&scratch);
     status st = report_print(&text, unplanned, plan, facts, d);

@@ -13,33 +13,10 @@
 //   report_choices.c   what is kept and what is computed again, and why
 #pragma once
 
-#include "ir/graph.h"
-
-#define REPORT_UNKNOWN (-1)
-
-// What the caller knows. Text may be NULL, numbers REPORT_UNKNOWN; what is not known is left out.
-struct report_facts {
-    const char *title;      // the model's file name
-    const char *command;    // to make this plan again
-    const char *version;    // of mfc
-    const char *runtime;    // that the peaks are for: "ort", "file-order"
-    const char *outcome;    // "optimal", "feasible", …
-    const char *cost_model; // in a few words
-    double cost_match;      // share of the cost that was measured rather than estimated
-    int64_t budget_bytes;
-    int64_t unplanned_peak_bytes, peak_bytes; // in the runtime's way of counting
-    int64_t liveness_bytes, arena_bytes;      // of the plan
-    int64_t cost, base_cost;                  // with and without repetitions
-    int64_t bound;                            // no plan costs less
-    int64_t least_bytes;                      // no plan fits in less
-};
-
-struct report_facts report_facts_none(void);
-// What the metadata of a plan say (dev.mfc.*), in the place of what is unknown.
-void report_facts_read(const struct model *plan, struct report_facts *facts);
+#include "backend/facts.h"
 
 // The page. Both models must have all sizes. The unplanned one may be the plan itself.
 status report_print(struct str *out, const struct model *unplanned, const struct model *plan,
-                    const struct report_facts *facts, struct diags *d);
+                    const struct facts *facts, struct diags *d);
 status report_write(const struct model *unplanned, const struct model *plan,
-                    const struct report_facts *facts, const char *path, struct diags *d);
+                    const struct facts *facts, const char *path, struct diags *d);

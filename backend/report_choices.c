@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/escape.h"
+#include "backend/markup.h"
 #include "backend/report_parts.h"
 #include "backend/svg.h"
 #include "ir/base/checked.h"
@@ -14,28 +14,32 @@
 #define NAME_LENGTH 44
 #define LIFE_WIDTH  150.0
 
-// A node of the forward pass whose results are read by the backward pass, or that runs again.
+// A node whose results the backward pass reads, or that runs again. Its executions are a list, from
+// the last to the first.
 struct choice {
     node_id node;
-    uint32_t storage; // its largest
+    value_id value;   // its largest result
     int64_t bytes;    // all that it makes
     int64_t cost;     // of one run
-    uint32_t n_again;
-    uint32_t next;    // repetition: place + 1 in `again`
+    uint32_t n_again; // executions after the first
+    uint32_t last;    // place + 1 in `runs`
+    uint32_t first;   // storage of the first execution
     int64_t gap_peak; // recomputed: the most that is held while it is gone
 };
 
-struct again {
-    uint32_t storage, next; // next: place + 1
+struct run {
+    uint32_t storage, earlier; // earlier: place + 1
 };
 
 struct choices {
     struct report *r;
+    bool *wanted; // per node: it is to be told about
     uint32_t *of; // per node: place + 1 in `at`
     VEC(struct choice) at;
-    VEC(struct again) again;
+    VEC(struct run) runs;
 };
 
+// Of all that a node makes itself; 0: it makes nothing, as a view does.
 static uint32_t largest_storage(const struct timeline *t, node_id id, int64_t *sum) {
     const struct node *n = graph_node(t->graph, id);
     uint32_t best = 0;
@@ -51,71 +55,65 @@ static uint32_t largest_storage(const struct timeline *t, node_id id, int64_t *s
     return best;
 }
 
-static bool add_choice(struct choices *c, node_id id) {
-    const struct timeline *t = &c->r->after;
-    struct choice x = {.node = id};
-    if (c->of[id.i])
-        return true;
-    x.storage = largest_storage(t, id, &x.bytes);
-    uint32_t step = t->step_of[id.i];
-    x.cost = t->end[step] - t->start[step];
-    if (!x.storage || !VEC_PUSH(c->r->arena, &c->at, x))
-        return !x.storage;
-    c->of[id.i] = (uint32_t)c->at.n;
-    return true;
-}
-
-// The forward tensors that backward nodes read, views seen through.
-static bool find_read_again(struct choices *c) {
+// What is run again, and what backward nodes read of the forward pass, views seen through.
+static void find_wanted(struct choices *c) {
     const struct timeline *t = &c->r->after;
     const struct graph *g = t->graph;
     for (uint32_t i = 0; i < t->n_steps; i++) {
         const struct node *n = graph_node(g, g->order.at[i]);
+        if (t->work[i] == WORK_AGAIN)
+            c->wanted[timeline_origin(g, g->order.at[i]).i] = true;
         for (uint32_t k = 0; t->work[i] == WORK_BACKWARD && k < n->n_in; k++) {
             uint32_t s = t->storage.of[n->in[k].i];
-            node_id def = s ? graph_value(g, t->storage.first[s])->def : NODE_NONE;
-            if (def.i && t->holder[s] == HOLDER_ACTIVATION && !add_choice(c, def))
-                return false;
+            if (s && t->holder[s] == HOLDER_ACTIVATION)
+                c->wanted[timeline_origin(g, graph_value(g, t->storage.first[s])->def).i] = true;
         }
     }
+}
+
+static bool add_choice(struct choices *c, node_id origin, uint32_t step) {
+    const struct timeline *t = &c->r->after;
+    struct choice x = {.node = origin, .cost = t->end[step] - t->start[step]};
+    x.first = largest_storage(t, t->graph->order.at[step], &x.bytes);
+    const struct value *v = graph_value(t->graph, t->storage.first[x.first]);
+    const struct node *n = graph_node(t->graph, origin);
+    x.value = v->def_slot < n->n_out && n->out[v->def_slot].i ? n->out[v->def_slot]
+                                                              : t->storage.first[x.first];
+    if (!VEC_PUSH(c->r->arena, &c->at, x))
+        return false;
+    c->of[origin.i] = (uint32_t)c->at.n;
     return true;
 }
 
-static bool find_repeated(struct choices *c) {
+static bool gather(struct choices *c) {
     const struct timeline *t = &c->r->after;
-    const struct graph *g = t->graph;
     for (uint32_t i = 0; i < t->n_steps; i++) {
-        node_id id = g->order.at[i];
-        node_id origin = timeline_origin(g, id);
+        node_id origin = timeline_origin(t->graph, t->graph->order.at[i]);
         int64_t sum;
-        uint32_t s = t->work[i] == WORK_AGAIN ? largest_storage(t, id, &sum) : 0;
-        if (!s || graph_node(g, origin)->removed)
-            continue; // a view, which costs nothing
-        if (!add_choice(c, origin))
-            return false;
-        if (!c->of[origin.i])
+        uint32_t s = c->wanted[origin.i] ? largest_storage(t, t->graph->order.at[i], &sum) : 0;
+        if (!s)
             continue;
-        struct choice *x = &c->at.at[c->of[origin.i] - 1];
-        if (!VEC_PUSH(c->r->arena, &c->again, (struct again){s, x->next}))
+        if (!c->of[origin.i] && !add_choice(c, origin, i))
             return false;
-        x->next = (uint32_t)c->again.n;
-        x->n_again++;
+        struct choice *x = &c->at.at[c->of[origin.i] - 1];
+        x->n_again += x->last != 0;
+        if (!VEC_PUSH(c->r->arena, &c->runs, (struct run){s, x->last}))
+            return false;
+        x->last = (uint32_t)c->runs.n;
     }
     return true;
 }
 
-// The most that is held while a recomputed tensor is gone: between the end of one copy and the
-// beginning of the next. Copies are linked from the last to the first.
+// The most that is held while a recomputed tensor is gone: between the end of one execution's
+// result and the beginning of the next.
 static void measure_gaps(const struct choices *c, struct choice *x) {
     const struct timeline *t = &c->r->after;
     const struct liveness *l = &t->liveness;
-    for (uint32_t k = x->next; k;) {
-        const struct again *a = &c->again.at[k - 1];
-        uint32_t earlier = a->next ? c->again.at[a->next - 1].storage : x->storage;
-        for (uint32_t i = l->to[earlier] + 1; i < l->from[a->storage]; i++)
+    for (uint32_t k = x->last; c->runs.at[k - 1].earlier; k = c->runs.at[k - 1].earlier) {
+        const struct run *later = &c->runs.at[k - 1], *run = &c->runs.at[later->earlier - 1];
+        for (uint32_t i = l->to[run->storage] + 1; i < l->from[later->storage]; i++)
             if (t->held_bytes[i] > x->gap_peak)
                 x->gap_peak = t->held_bytes[i];
-        k = a->next;
     }
 }
 
@@ -149,7 +147,7 @@ static void draw_life(const struct choices *c, const struct choice *x) {
     int64_t span = t->span > b->span ? t->span : b->span;
     double scale = span > 0 ? LIFE_WIDTH / (double)span : 0;
     str_addf(out, "<svg class=\"life\" viewBox=\"0 0 %g 14\" aria-hidden=\"true\">", LIFE_WIDTH);
-    value_id same = graph_find(b->graph, graph_value(t->graph, t->storage.first[x->storage])->name);
+    value_id same = graph_find(b->graph, graph_value(t->graph, x->value)->name);
     uint32_t s = same.i ? b->storage.of[same.i] : 0;
     if (s && !b->storage.is_fixed[s] && b->liveness.from[s] <= b->liveness.to[s]) {
         str_add(out, "<path class=\"life-before\" d=\"");
@@ -157,13 +155,11 @@ static void draw_life(const struct choices *c, const struct choice *x) {
         str_add(out, "\"/>");
     }
     str_add(out, "<path class=\"life-first\" d=\"");
-    add_life(out, t, x->storage, scale, 9);
-    str_add(out, "\"/>");
-    if (x->next)
-        str_add(out, "<path class=\"life-again\" d=\"");
-    for (uint32_t k = x->next; k; k = c->again.at[k - 1].next)
-        add_life(out, t, c->again.at[k - 1].storage, scale, 9);
-    str_add(out, x->next ? "\"/></svg>" : "</svg>");
+    add_life(out, t, x->first, scale, 9);
+    str_add(out, x->n_again ? "\"/><path class=\"life-again\" d=\"" : "");
+    for (uint32_t k = x->last; c->runs.at[k - 1].earlier; k = c->runs.at[k - 1].earlier)
+        add_life(out, t, c->runs.at[k - 1].storage, scale, 9);
+    str_add(out, "\"/></svg>");
 }
 
 static void add_reason(const struct choices *c, const struct choice *x) {
@@ -186,7 +182,7 @@ static void add_reason(const struct choices *c, const struct choice *x) {
         }
     } else if (op_info(graph_node(t->graph, x->node)->op)->flags & OPF_RANDOM) {
         str_add(out, "random: a second run would give other numbers");
-    } else if (l->from[x->storage] > t->peak_step || l->to[x->storage] < t->peak_step) {
+    } else if (l->from[x->first] > t->peak_step || l->to[x->first] < t->peak_step) {
         str_add(out, "not held at the peak");
     } else {
         str_add(out, "held at the peak; without it, ");
@@ -199,11 +195,11 @@ static void add_row(const struct choices *c, const struct choice *x) {
     struct str *out = c->r->out;
     const struct timeline *t = &c->r->after;
     const struct node *n = graph_node(t->graph, x->node);
-    const char *name = graph_value(t->graph, t->storage.first[x->storage])->name;
+    const char *name = graph_value(t->graph, x->value)->name;
     str_add(out, "<tr><td class=\"name\">");
-    escape_markup_short(out, name, NAME_LENGTH);
+    markup_add_short(out, name, NAME_LENGTH);
     str_add(out, "</td><td>");
-    escape_markup_short(out, n->type, NAME_LENGTH);
+    markup_add_short(out, n->type, NAME_LENGTH);
     str_add(out, "</td><td class=\"number\">");
     report_add_bytes(out, x->bytes);
     str_add(out, "</td><td class=\"number\">");
@@ -268,15 +264,22 @@ static void add_tables(const struct choices *c) {
 }
 
 void report_choices(struct report *r) {
-    struct choices c = {.r = r, .of = ARENA_ARRAY(r->arena, uint32_t, r->after.graph->nodes.n)};
-    if (!c.of || !find_read_again(&c) || !find_repeated(&c)) {
+    size_t n = r->after.graph->nodes.n;
+    struct choices c = {
+        .r = r, .wanted = ARENA_ARRAY(r->arena, bool, n), .of = ARENA_ARRAY(r->arena, uint32_t, n)};
+    if (!c.wanted || !c.of) {
         r->out->failed = true;
         return;
     }
-    if (!c.at.n)
+    find_wanted(&c);
+    if (!gather(&c)) {
+        r->out->failed = true;
         return;
+    }
     for (size_t i = 0; i < c.at.n; i++)
         measure_gaps(&c, &c.at.at[i]);
+    if (!c.at.n)
+        return;
     qsort(c.at.at, c.at.n, sizeof *c.at.at, by_weight);
     add_tables(&c);
 }

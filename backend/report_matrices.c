@@ -1,18 +1,17 @@
 // Checkmate's picture of a plan (Jain et al., 2020): R says what is computed in which stage, S what
 // is held when a stage begins. Stage t ends with the first execution of the t-th node. Both are
-// read off the graph itself: nodes with `again` are the repetitions, and liveness tells what is
-// held. Views, constants and control nodes take no part. Large matrices are drawn coarser: a cell
+// read off the graph itself: its order tells first runs and repetitions, liveness what is held.
+// Views, constants and control nodes take no part. Large matrices are drawn coarser: a cell
 // is filled when anything in it is.
 #include <string.h>
 
-#include "backend/escape.h"
+#include "backend/markup.h"
 #include "backend/report_parts.h"
 #include "backend/svg.h"
 
 #define CELLS       200 // a side, at most
 #define SIDE        420.0
-#define GAP         56.0
-#define LEFT        36.0
+#define LEFT        28.0
 #define TOP         34.0
 #define NAME_LENGTH 48
 
@@ -43,8 +42,8 @@ static bool number_units(struct matrices *m) {
     if (!m->unit || !m->begin)
         return false;
     for (uint32_t i = 0; i < t->n_steps; i++)
-        if (!graph_node(g, g->order.at[i])->again.i && takes_part(t, g->order.at[i])) {
-            m->unit[g->order.at[i].i] = ++m->n;
+        if (t->work[i] != WORK_AGAIN && takes_part(t, g->order.at[i])) {
+            m->unit[timeline_origin(g, g->order.at[i]).i] = ++m->n;
             m->begin[m->n] = i + 1;
         }
     if (m->n)
@@ -103,7 +102,7 @@ static void fill_held(struct matrices *m) {
 
 // Cells of one kind as one path, runs down a column together: that is how long things are held.
 static void draw_cells(const struct matrices *m, const unsigned char *cells, enum cell kind,
-                       double left, const char *class) {
+                       const char *class) {
     struct str *out = m->r->out;
     uint32_t n = m->n_cells;
     double side = SIDE / n;
@@ -114,21 +113,21 @@ static void draw_cells(const struct matrices *m, const unsigned char *cells, enu
             while (row < n && cells[row * n + column] == kind)
                 row++;
             if (row > first)
-                str_addf(out, "M%.1f %.1fh%.1fv%.1fh-%.1fz", left + column * side,
+                str_addf(out, "M%.1f %.1fh%.1fv%.1fh-%.1fz", LEFT + column * side,
                          TOP + first * side, side, (row - first) * side, side);
         }
     str_add(out, "\"/>\n");
 }
 
-static void draw_frame(const struct matrices *m, double left, const char *title) {
+static void draw_frame(const struct matrices *m, const char *title) {
     struct str *out = m->r->out;
-    svg_text(out, left, TOP - 14, SVG_START, "mark", title);
-    str_addf(out, "<path class=\"frame\" d=\"M%g %gh%gv%gh-%gz\"/>\n", left, TOP, SIDE, SIDE, SIDE);
-    svg_text(out, left + SIDE / 2, TOP + SIDE + 18, SVG_MIDDLE, "tick", "operation →");
+    svg_text(out, LEFT, TOP - 14, SVG_START, "mark", title);
+    str_addf(out, "<path class=\"frame\" d=\"M%g %gh%gv%gh-%gz\"/>\n", LEFT, TOP, SIDE, SIDE, SIDE);
+    svg_text(out, LEFT + SIDE / 2, TOP + SIDE + 18, SVG_MIDDLE, "tick", "operation →");
     str_addf(out,
              "<text class=\"tick\" x=\"%g\" y=\"%g\" text-anchor=\"middle\" "
              "transform=\"rotate(-90 %g %g)\">← stage</text>\n",
-             left - 10, TOP + SIDE / 2, left - 10, TOP + SIDE / 2);
+             LEFT - 10, TOP + SIDE / 2, LEFT - 10, TOP + SIDE / 2);
 }
 
 static int64_t held_in_row(const struct matrices *m, uint32_t row, uint32_t *first_stage) {
@@ -140,7 +139,7 @@ static int64_t held_in_row(const struct matrices *m, uint32_t row, uint32_t *fir
     return t->held_bytes[m->begin[stage]];
 }
 
-static void draw_rows(const struct matrices *m, double left) {
+static void draw_rows(const struct matrices *m) {
     struct str *out = m->r->out;
     const struct timeline *t = &m->r->after;
     double side = SIDE / m->n_cells;
@@ -150,10 +149,9 @@ static void draw_rows(const struct matrices *m, double left) {
         uint32_t last = stage + 1 < m->n ? m->begin[stage + 1] - 1 : t->n_steps - 1;
         str_addf(out,
                  "<rect class=\"hover\" x=\"%g\" y=\"%.1f\" width=\"%g\" height=\"%.1f\"><title>",
-                 left, TOP + row * side, SIDE, side);
+                 LEFT, TOP + row * side, SIDE, side);
         str_addf(out, "stage %u of %u · ", stage + 1, m->n);
-        escape_markup_short(out, timeline_node_name(t->graph, t->graph->order.at[last]),
-                            NAME_LENGTH);
+        markup_add_short(out, timeline_node_name(t->graph, t->graph->order.at[last]), NAME_LENGTH);
         str_addf(out, "\n%u recomputation%s", m->n_again[row], m->n_again[row] == 1 ? "" : "s");
         if (m->n > m->n_cells)
             str_addf(out, " in about %u stages", (m->n + m->n_cells - 1) / m->n_cells);
@@ -165,16 +163,19 @@ static void draw_rows(const struct matrices *m, double left) {
 
 static void draw(const struct matrices *m) {
     struct str *out = m->r->out;
-    double right = LEFT + SIDE + GAP;
-    svg_begin(out, 960, TOP + SIDE + 30, "Checkmate's matrices R and S of this plan");
-    draw_frame(m, LEFT, "R: what each stage computes");
-    draw_cells(m, m->R, CELL_FIRST, LEFT, "first");
-    draw_cells(m, m->R, CELL_AGAIN, LEFT, "again");
-    draw_rows(m, LEFT);
-    draw_frame(m, right, "S: what is held when it begins");
-    draw_cells(m, m->S, CELL_HELD, right, "activation");
-    draw_rows(m, right);
+    str_add(out, "<div class=\"pair\">\n");
+    svg_begin(out, LEFT + SIDE + 2, TOP + SIDE + 30, "Checkmate's matrix R of this plan");
+    draw_frame(m, "R: what each stage computes");
+    draw_cells(m, m->R, CELL_FIRST, "first");
+    draw_cells(m, m->R, CELL_AGAIN, "again");
+    draw_rows(m);
     svg_end(out);
+    svg_begin(out, LEFT + SIDE + 2, TOP + SIDE + 30, "Checkmate's matrix S of this plan");
+    draw_frame(m, "S: what is held when it begins");
+    draw_cells(m, m->S, CELL_HELD, "activation");
+    draw_rows(m);
+    svg_end(out);
+    str_add(out, "</div>\n");
 }
 
 void report_matrices(struct report *r) {

@@ -4,7 +4,7 @@
 // say on hover what is held. Drawn twice, by time and by step: a switch shows one of them.
 #include <string.h>
 
-#include "backend/escape.h"
+#include "backend/markup.h"
 #include "backend/report_parts.h"
 #include "backend/svg.h"
 
@@ -226,8 +226,8 @@ static void add_held(struct str *out, const struct timeline *t, uint32_t step) {
     size_t n = timeline_held(t, step, largest, SHOWN);
     for (size_t k = 0; k < n && k < SHOWN; k++) {
         str_add(out, "\n");
-        escape_markup_short(out, graph_value(t->graph, t->storage.first[largest[k]])->name,
-                            NAME_LENGTH);
+        markup_add_short(out, graph_value(t->graph, t->storage.first[largest[k]])->name,
+                         NAME_LENGTH);
         str_add(out, "  ");
         report_add_bytes(out, t->storage.bytes[largest[k]]);
     }
@@ -237,9 +237,9 @@ static void add_held(struct str *out, const struct timeline *t, uint32_t step) {
 
 static void add_title(struct str *out, const struct timeline *t, const struct band *b) {
     node_id id = t->graph->order.at[b->top];
-    escape_markup_short(out, timeline_node_name(t->graph, id), NAME_LENGTH);
+    markup_add_short(out, timeline_node_name(t->graph, id), NAME_LENGTH);
     str_add(out, " · ");
-    escape_markup_short(out, graph_node(t->graph, id)->type, NAME_LENGTH);
+    markup_add_short(out, graph_node(t->graph, id)->type, NAME_LENGTH);
     if (t->work[b->top] != WORK_FORWARD && t->work[b->top] != WORK_BACKWARD)
         str_addf(out, " · %s", work_name(t->work[b->top]));
     str_addf(out, "\nstep %u of %u, from ", b->top + 1, t->n_steps);
@@ -275,7 +275,7 @@ static double highest(const struct report *r) {
 }
 
 static void draw_axes(const struct panel *p, double strips_bottom) {
-    svg_y_axis(&p->plot, svg_bytes_step(p->plot.y_most, 4), svg_add_bytes);
+    svg_y_axis(&p->plot, svg_bytes_step(p->plot.y_most, 5), svg_add_bytes);
     struct svg_plot below = p->plot;
     below.height = strips_bottom - below.top;
     bool is_time = p->axis == AXIS_TIME && p->r->after.has_costs;
@@ -306,6 +306,7 @@ static void draw_panel(struct report *r, enum axis axis, uint32_t device) {
     }
     double strips = PLOT_TOP + PLOT_HEIGHT + 8;
     double bottom = strips + (same ? 2 : 1) * STRIP_STEP;
+    str_add(r->out, "<figure>\n");
     svg_begin(r->out, WIDTH, bottom + 26, "Memory held over time, and what runs when");
     draw_axes(&p, bottom);
     draw_areas(&p);
@@ -319,6 +320,7 @@ static void draw_panel(struct report *r, enum axis axis, uint32_t device) {
         draw_strip(&p, &r->before, strips + STRIP_STEP, "unplanned");
     draw_fields(&p, bottom);
     svg_end(r->out);
+    str_add(r->out, "</figure>\n");
 }
 
 static void draw_panels(struct report *r, enum axis axis) {
@@ -327,7 +329,7 @@ static void draw_panels(struct report *r, enum axis axis) {
         if (r->after.n_devices > 1) {
             const char *name = r->after.device_name[device];
             str_add(r->out, "<h3>");
-            escape_markup_short(r->out, *name ? name : "not placed", NAME_LENGTH);
+            markup_add_short(r->out, *name ? name : "not placed", NAME_LENGTH);
             str_add(r->out, "</h3>\n");
         }
         draw_panel(r, axis, device);

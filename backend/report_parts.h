@@ -7,7 +7,7 @@
 struct report {
     struct str *out;
     struct arena *arena; // scratch
-    const struct report_facts *facts;
+    const struct facts *facts;
     struct timeline before, after;
 };
 

@@ -82,9 +82,11 @@ const char *report_style(void) {
            "background:var(--ink);color:var(--paper);font-size:.8rem;line-height:1.45;"
            "pointer-events:none;overflow-wrap:anywhere;box-shadow:0 4px 16px rgba(0,0,0,.25)}\n"
            "#tip[hidden]{display:none}\n"
-           "@media (max-width:44rem){body{padding-top:1.5rem}figure{overflow-x:auto}"
-           "figure svg{min-width:40rem}h1{font-size:1.4rem}}\n"
-           "figure{margin:0}\n";
+           "figure{margin:0;overflow-x:auto}.pair{display:grid;grid-template-columns:1fr 1fr;"
+           "gap:1.5rem}\n"
+           "@media (max-width:44rem){body{padding-top:1.5rem}h1{font-size:1.4rem}"
+           "figure svg{min-width:44rem}.pair{grid-template-columns:1fr}"
+           ".name{min-width:9rem}table{min-width:34rem}.facts{min-width:0}}\n";
 }
 
 const char *report_script(void) {

@@ -4,11 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "backend/escape.h"
+#include "backend/markup.h"
 
 void svg_begin(struct str *out, double width, double height, const char *label) {
     str_addf(out, "<svg viewBox=\"0 0 %g %g\" role=\"img\" aria-label=\"", width, height);
-    escape_markup(out, label);
+    markup_add(out, label);
     str_add(out, "\">\n");
 }
 
@@ -158,7 +158,7 @@ void svg_text(struct str *out, double x, double y, enum svg_anchor anchor, const
     static const char *const anchors[] = {"start", "middle", "end"};
     str_addf(out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", class, x, y,
              anchors[anchor]);
-    escape_markup(out, text);
+    markup_add(out, text);
     str_add(out, "</text>\n");
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/base/checked.h"
+#include "ir/keys.h"
 
 const char *holder_name(enum holder h) {
     static const char *const names[] = {"parameters and inputs", "activations", "recomputed",
@@ -17,6 +18,11 @@ const char *work_name(enum work w) {
     return names[w];
 }
 
+node_id timeline_origin(const struct graph *g, node_id n) {
+    node_id again = graph_node(g, n)->again;
+    return again.i ? again : n;
+}
+
 const char *timeline_node_name(const struct graph *g, node_id n) {
     const struct node *at = graph_node(g, n);
     if (at->name && *at->name)
@@ -27,13 +33,8 @@ const char *timeline_node_name(const struct graph *g, node_id n) {
     return at->type;
 }
 
-node_id timeline_origin(const struct graph *g, node_id n) {
-    node_id again = graph_node(g, n)->again;
-    return again.i ? again : n;
-}
-
-// What the first output, which is the loss, depends on. The order is topological, so one walk from
-// its end is enough.
+// What the first output, which is the loss, depends on, and what is repeated of it. The order is
+// topological, so one walk from its end is enough.
 static bool *find_forward(const struct graph *g, struct arena *a) {
     bool *wanted = ARENA_ARRAY(a, bool, g->nodes.n);
     if (!wanted || !g->outputs.n)
@@ -41,25 +42,26 @@ static bool *find_forward(const struct graph *g, struct arena *a) {
     wanted[graph_value(g, g->outputs.at[0])->def.i] = true;
     for (size_t i = g->order.n; i-- > 0;) {
         const struct node *n = graph_node(g, g->order.at[i]);
-        for (uint32_t k = 0; wanted[g->order.at[i].i] && k < n->n_in; k++)
+        if (!wanted[g->order.at[i].i])
+            continue;
+        wanted[n->again.i] = true;
+        for (uint32_t k = 0; k < n->n_in; k++)
             wanted[graph_value(g, n->in[k])->def.i] = true;
     }
     return wanted;
 }
 
 static bool has_role(const struct node *n, const char *role) {
-    for (size_t i = 0; i < n->metadata.n; i++)
-        if (strcmp(n->metadata.at[i].key, "dev.mfc.role") == 0)
-            return strcmp(n->metadata.at[i].value, role) == 0;
-    return false;
+    const char *said = pairs_get(&n->metadata, KEY_ROLE);
+    return said && strcmp(said, role) == 0;
 }
 
-static enum work work_of(const struct node *n, bool is_forward) {
+static enum work work_of(const struct node *n, bool is_first, bool is_forward) {
     if (has_role(n, "control"))
         return WORK_CONTROL;
     if (has_role(n, "transfer"))
         return WORK_TRANSFER;
-    return n->again.i ? WORK_AGAIN : is_forward ? WORK_FORWARD : WORK_BACKWARD;
+    return !is_first ? WORK_AGAIN : is_forward ? WORK_FORWARD : WORK_BACKWARD;
 }
 
 // Devices that have nodes are numbered in the order of the model's list, unplaced nodes first.
@@ -88,16 +90,19 @@ static bool number_devices(struct timeline *t, struct arena *a) {
     return true;
 }
 
+// Of several executions the first is the work itself, be it the node or a copy of it.
 static bool describe_steps(struct timeline *t, struct arena *a) {
     const struct graph *g = t->graph;
-    bool *is_forward = find_forward(g, a);
-    if (!is_forward || !number_devices(t, a))
+    bool *is_forward = find_forward(g, a), *ran = ARENA_ARRAY(a, bool, g->nodes.n);
+    if (!is_forward || !ran || !number_devices(t, a))
         return false;
     for (uint32_t i = 0; i < t->n_steps; i++) {
         node_id id = g->order.at[i];
         const struct node *n = graph_node(g, id);
         t->step_of[id.i] = i;
-        t->work[i] = work_of(n, is_forward[id.i]);
+        node_id origin = timeline_origin(g, id);
+        t->work[i] = work_of(n, !ran[origin.i], is_forward[origin.i]);
+        ran[origin.i] = true;
         t->n_again += t->work[i] == WORK_AGAIN;
         t->has_costs = t->has_costs || n->cost > 0;
     }

@@ -1,7 +1,8 @@
 // A model over time: what runs when, on which device, and what is held meanwhile by whom. Reports,
 // traces and summaries are drawn from it.
 //
-// The graph is the plan: its order is the schedule, and a node with `again` repeats another one.
+// The graph is the plan: its order is the schedule, and a node with `again` is another execution of
+// that node. Of these executions the first is the work itself, all later ones repeat it.
 // Devices work side by side, each on its own nodes one after the other; a node begins when its
 // device is free and what it reads is there. With one device that is one node after the other.
 #pragma once
@@ -12,7 +13,7 @@
 enum holder {
     HOLDER_FIXED,      // parameters, inputs, constants
     HOLDER_ACTIVATION, // made by the forward pass
-    HOLDER_AGAIN,      // made by a node that repeats another
+    HOLDER_AGAIN,      // made by a repetition
     HOLDER_GRADIENT,   // made by the backward pass or the optimizer
     HOLDER_WORKSPACE,  // of the node that runs
     HOLDER_COUNT_
@@ -37,8 +38,8 @@ struct timeline {
     int64_t (*held)[HOLDER_COUNT_]; // per step, on its device
     int64_t *held_bytes;            // their sums
     uint32_t peak_step;             // where the fullest device is fullest
-    uint32_t n_again;
-    int64_t cost, again_cost; // of all nodes; of those that repeat
+    uint32_t n_again;               // repetitions
+    int64_t cost, again_cost;       // of all nodes; of the repetitions
 };
 
 status timeline_make(const struct model *m, struct arena *a, struct diags *d, struct timeline *out);
@@ -48,7 +49,7 @@ const char *work_name(enum work w);
 
 // What a node is called: its name, or that of its first result.
 const char *timeline_node_name(const struct graph *g, node_id n);
-// What it repeats, or itself.
+// The node that it is an execution of.
 node_id timeline_origin(const struct graph *g, node_id n);
 
 // The storages held at a step on its device, the largest first (by storage number among equals),

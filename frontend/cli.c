@@ -189,12 +189,36 @@ void cli_flush_diags(struct cli *c) {
     }
 }
 
+// The command line as a shell would take it, with "mfc" for the program wherever that is.
+static const char *join_line(struct arena *a, int argc, char **argv) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-+=./,:@%";
+    struct str line = str_make(a);
+    str_add(&line, "mfc");
+    for (int i = 1; i < argc; i++) {
+        str_add_char(&line, ' ');
+        if (*argv[i] && !argv[i][strspn(argv[i], plain)]) {
+            str_add(&line, argv[i]);
+            continue;
+        }
+        str_add_char(&line, '\'');
+        for (const char *c = argv[i]; *c; c++)
+            if (*c == '\'')
+                str_add(&line, "'\\''");
+            else
+                str_add_char(&line, *c);
+        str_add_char(&line, '\'');
+    }
+    return str_text(&line);
+}
+
 int cli_main(int argc, char **argv, struct stop *stop) {
     struct cli c = {.mem = mem_make(MEM_UNLIMITED), .stop = stop, .program = argv[0]};
     c.arena = arena_make(&c.mem);
     c.diags = diags_make(&c.arena);
     c.options = options_make(&c.arena);
     c.out = str_make(&c.arena);
+    c.line = join_line(&c.arena, argc, argv); // before getopt moves the words about
     status st = dispatch(&c, argc, argv);
     if (!st && c.out.failed)
         st = diag_no_room(&c.diags);

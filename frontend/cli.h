@@ -40,6 +40,7 @@ struct cli {
     size_t n_arguments;
     struct str out;      // results for stdout; main writes them, also when the run fails
     const char *program; // argv[0], for a command that starts mfc again as a worker
+    const char *line;    // the command line, as one would type it in a shell
     bool quiet;          // errors only
     bool progress;       // the user wants to see how it goes
     bool colour;         // stderr is a terminal and NO_COLOR is not set

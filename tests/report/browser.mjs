@@ -97,18 +97,21 @@ class Page {
     return this.browser.send(method, params, this.sessionId);
   }
 
-  // The value of an expression on the page.
+  // The value of an expression on the page, or of its promise.
   async run(expression) {
-    const { result, exceptionDetails } = await this.send("Runtime.evaluate", { expression, returnByValue: true });
+    const { result, exceptionDetails } = await this.send("Runtime.evaluate", { expression, returnByValue: true, awaitPromise: true });
     if (exceptionDetails) throw new Error(`${expression}: ${exceptionDetails.exception?.description}`);
     return result.value;
   }
 
   // Moves the mouse to the middle of an element.
   async hover(selector, which = 0) {
-    const box = await this.run(`(() => { const e = document.querySelectorAll(${JSON.stringify(selector)})[${which}];
-      e.scrollIntoView({block: "center"}); const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()`);
-    await this.send("Input.dispatchMouseEvent", { type: "mouseMoved", x: box[0], y: box[1] });
+    const element = `document.querySelectorAll(${JSON.stringify(selector)})[${which}]`;
+    await this.run(`${element}.scrollIntoView({block: "center"})`);
+    await this.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"); // it has scrolled
+    const [x, y] = await this.run(`(() => { const b = ${element}.getBoundingClientRect();
+      return [b.x + b.width / 2, b.y + b.height / 2]; })()`);
+    await this.send("Input.dispatchMouseEvent", { type: "mouseMoved", x, y });
   }
 
   async screenshot(file, clip = undefined) {

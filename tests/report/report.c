@@ -13,10 +13,10 @@ static status run(struct arena *a, struct diags *d, char **argv) {
         return st;
     st = load_model(a, &names, d, argv[2], &plan);
     if (st == ST_OK) {
-        struct report_facts facts = report_facts_none();
+        struct facts facts = facts_none();
         facts.title = file_name(argv[2]);
         facts.command = argv[4];
-        report_facts_read(plan, &facts);
+        facts_read(plan, &facts);
         st = report_write(unplanned, plan, &facts, argv[3], d);
         model_close(plan);
     }

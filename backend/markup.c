@@ -1,5 +1,5 @@
-// Text from models in documents: see escape.h.
-#include "backend/escape.h"
+// Text from models in HTML and SVG: see markup.h.
+#include "backend/markup.h"
 
 #include <string.h>
 
@@ -54,7 +54,7 @@ static void markup_part(struct str *out, const char *text, size_t n) {
     }
 }
 
-void escape_markup(struct str *out, const char *text) {
+void markup_add(struct str *out, const char *text) {
     markup_part(out, text, strlen(text));
 }
 
@@ -72,7 +72,7 @@ static bool is_inside_character(char c) {
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-void escape_markup_short(struct str *out, const char *text, size_t most) {
+void markup_add_short(struct str *out, const char *text, size_t most) {
     size_t n = strlen(text);
     if (take(text, n, most) == n) {
         markup_part(out, text, n);
@@ -84,21 +84,4 @@ void escape_markup_short(struct str *out, const char *text, size_t most) {
     markup_part(out, text, head);
     str_add(out, "…");
     markup_part(out, text + tail, n - tail);
-}
-
-void escape_json(struct str *out, const char *text) {
-    size_t n = strlen(text);
-    str_add_char(out, '"');
-    for (size_t i = 0; i < n;) {
-        uint32_t c = 0xfffd;
-        size_t length = decode(text + i, n - i, &c);
-        if (c == '"' || c == '\\')
-            str_addf(out, "\\%c", (char)c);
-        else if (c < 0x20 || c == 0x7f || !length)
-            str_addf(out, "\\u%04x", c);
-        else
-            str_add_n(out, text + i, length);
-        i += length ? length : 1;
-    }
-    str_add_char(out, '"');
 }
