@@ -1,7 +1,28 @@
-// `mfc verify PROBLEM SCHEDULE`: the independent exact replay of a schedule.
+// `mfc verify MODEL PLAN`: all that a plan says of itself, derived again. `mfc verify PROBLEM
+// SCHEDULE`: the independent exact replay of a schedule.
 #include "frontend/cli.h"
+#include "frontend/load.h"
+#include "frontend/step.h"
+#include "frontend/verify_plan.h"
 #include "solver/check.h"
 #include "solver/report.h"
+
+// A schedule is JSON, and no model starts like that.
+static status is_schedule(struct cli *c, const char *path, bool *out) {
+    struct source *s;
+    char first = 0;
+    status st = source_open(&c->arena, &c->diags, path, &s);
+    if (st)
+        return st;
+    for (int64_t i = 0; i < s->n_bytes && !st; i++) {
+        st = source_read(s, &c->diags, i, &first, 1);
+        if (first != ' ' && first != '\n' && first != '\r' && first != '\t')
+            break;
+    }
+    source_close(s);
+    *out = first == '{';
+    return st;
+}
 
 static status read_both(struct cli *c, struct problem *p, struct schedule *s) {
     struct source *problem = NULL, *schedule = NULL;
@@ -17,7 +38,7 @@ static status read_both(struct cli *c, struct problem *p, struct schedule *s) {
     return st;
 }
 
-static status run(struct cli *c) {
+static status verify_schedule(struct cli *c) {
     struct problem p;
     struct schedule s;
     status st = read_both(c, &p, &s);
@@ -35,15 +56,65 @@ static status run(struct cli *c) {
     return report_schedule(&c->out, &p, &s, &c->arena) ? ST_OK : diag_no_room(&c->diags);
 }
 
+static void progress(void *to, const char *line) {
+    cli_progress(to, "%s", line);
+}
+
+static status verify_models(struct cli *c, struct model *model, struct model *plan) {
+    struct arena scratch = arena_make(&c->mem);
+    struct verified found;
+    struct pass_context context = {.arena = &scratch,
+                                   .diags = &c->diags,
+                                   .options = &c->options,
+                                   .stop = c->stop,
+                                   .progress = progress,
+                                   .progress_to = c};
+    status st = step_recall(plan, &c->options, &c->diags);
+    if (!st)
+        st = verify_plan(model, plan, &context, &found);
+    if (!st)
+        verify_plan_print(&c->out, &found);
+    arena_free(&scratch);
+    return st;
+}
+
+static status run(struct cli *c) {
+    bool schedule;
+    status st = is_schedule(c, c->arguments[1], &schedule);
+    if (st)
+        return st;
+    if (schedule)
+        return verify_schedule(c);
+    struct pool names = pool_make(&c->arena);
+    struct model *model, *plan;
+    st = load_model(&c->arena, &names, &c->diags, c->arguments[0], &model);
+    if (st)
+        return st;
+    st = load_model(&c->arena, &names, &c->diags, c->arguments[1], &plan);
+    if (!st) {
+        st = verify_models(c, model, plan);
+        model_close(plan);
+    }
+    model_close(model);
+    return st;
+}
+
 const struct command cmd_verify = {
     .name = "verify",
-    .summary = "replay a schedule exactly and check what it says of itself",
-    .arguments = "PROBLEM SCHEDULE",
+    .summary = "derive again what a plan or schedule says of itself",
+    .arguments = "MODEL PLAN | PROBLEM SCHEDULE",
     .description =
-        "Reads an mfc-problem and an mfc-schedule, runs the steps in exact integers, and "
-        "compares\npeak, cost, budget and order with what the file says. Bounds are "
-        "checked only for not being\nabove the cost.",
+        "MODEL PLAN: makes the training step of the model again, with the options that the plan "
+        "has\nrecorded, and proves from the two files alone that every output is the same "
+        "expression, that\nthe dependencies in the file force its order, and that the peak is "
+        "within the budget and as\nsaid. Options given here take the place of the recorded "
+        "ones.\n\n"
+        "PROBLEM SCHEDULE: reads an mfc-problem and an mfc-schedule, runs the steps in exact "
+        "integers,\nand compares peak, cost, budget and order with what the file says. Bounds are "
+        "checked only\nfor not being above the cost.\n\n"
+        "Exit code 10: something is not as said; the reasons are told.",
     .least = 2,
     .most = 2,
+    .passes = true,
     .run = run,
 };

@@ -1,11 +1,17 @@
 // The comparison of two models by value numbering: see same.h. Stages: operator sets, so that equal
 // names mean equal operators; classes for the step, then for the plan; inputs, outputs and repeated
-// nodes. An output that differs is followed down both expressions to the node that is the reason.
+// nodes. For an output that differs, the first node that it needs and the step lacks is named.
 #include <string.h>
 
 #include "ir/same_inner.h"
 
 #define SHOWN_OPERANDS 4
+
+// The two models, and the classes of the values of their graphs.
+struct sides {
+    const struct model *step, *plan;
+    const uint32_t *in_step, *in_plan;
+};
 
 static status wrong_opset(struct same *s, const struct model *plan, const char *domain,
                           int64_t in_step, int64_t in_plan) {
@@ -54,52 +60,72 @@ static bool same_shape_of_node(const struct same_class *a, const struct same_cla
            strcmp(graph_node(a->g, a->node)->type, graph_node(b->g, b->node)->type) == 0;
 }
 
-// Down to the first difference: into computed operands that the step does not know at all. When all
-// operands are the step's, but others, the node itself reads the wrong ones. Operands have lower
-// numbers than what is made of them, so this ends.
-static void descend(struct same *s, uint32_t *step, uint32_t *plan) {
-    bool deeper = true;
-    while (deeper) {
-        const struct same_class *a = same_at(s, *step), *b = same_at(s, *plan);
-        deeper = false;
-        for (uint32_t k = 0; same_shape_of_node(a, b) && k < a->n_in && !deeper; k++)
-            if (a->in[k] != b->in[k] && a->in[k] && same_at(s, b->in[k])->node.i &&
-                !same_at(s, b->in[k])->in_step) {
-                *step = a->in[k];
-                *plan = b->in[k];
-                deeper = true;
-            }
-    }
-}
-
-// What there is to say beyond the two expressions.
+// What there is to say beyond the expressions.
 static const char *reason(struct same *s, uint32_t step, uint32_t plan) {
     const struct same_class *a = same_at(s, step), *b = same_at(s, plan);
+    if (b->node.i && same_is_random(b->g, b->node))
+        return ": a random node gives the same twice only with an explicit seed";
     if (!same_shape_of_node(a, b))
         return "";
     for (uint32_t k = 0; k < a->n_in; k++)
         if (a->in[k] != b->in[k])
             return "";
-    if (same_is_random(b->g, b->node))
-        return ": a random node gives the same twice only with an explicit seed";
     return ": the attributes or outputs differ";
 }
 
-static status differs(struct same *s, const struct model *plan, const char *what, const char *name,
+// Control nodes are made of these. One that does not vanish is so because of what it depends on.
+static bool is_structural(enum op op) {
+    return op == OP_Reshape || op == OP_Slice || op == OP_Compress || op == OP_Cast ||
+           op == OP_Concat || op == OP_Unsqueeze || op == OP_Identity;
+}
+
+// The first node of the plan that `v` needs and that computes what the step does not; none: all
+// are the step's, so that one reads or hands out the wrong value.
+static node_id first_unknown(struct same *s, const struct graph *g, const uint32_t *class,
+                             value_id v) {
+    bool *needed = ARENA_ARRAY(s->a, bool, g->values.n);
+    node_id first = NODE_NONE;
+    if (!needed)
+        return NODE_NONE;
+    needed[v.i] = true;
+    for (size_t i = g->order.n; i-- > 0;) {
+        const struct node *n = graph_node(g, g->order.at[i]);
+        bool counts = false, known = true;
+        for (uint32_t k = 0; k < n->n_out; k++) {
+            counts |= n->out[k].i && needed[n->out[k].i];
+            known &= !n->out[k].i || same_at(s, class[n->out[k].i])->in_step;
+        }
+        for (uint32_t k = 0; k < n->n_in && counts; k++)
+            needed[n->in[k].i] = true;
+        if (counts && !known && !is_structural(n->op))
+            first = g->order.at[i];
+    }
+    return first;
+}
+
+static status differs(struct same *s, const struct sides *x, const char *what, value_id v,
                       uint32_t in_step, uint32_t in_plan) {
+    const struct graph *g = x->plan->graph;
     struct str said = str_make(s->a);
-    descend(s, &in_step, &in_plan);
+    node_id first = first_unknown(s, g, x->in_plan, v);
+    if (first.i) { // the step's value of the same name is what it should be
+        value_id made = graph_node(g, first)->out[0];
+        value_id own = graph_find(x->step->graph, graph_value(g, made)->name);
+        in_plan = x->in_plan[made.i] ? x->in_plan[made.i] : in_plan;
+        in_step = own.i ? x->in_step[own.i] : 0;
+    }
     const struct same_class *b = same_at(s, in_plan);
     show(s, &said, in_plan);
-    str_add(&said, " where the step has ");
-    show(s, &said, in_step);
+    str_add(&said, in_step ? " where the step has " : ", which the step has not");
+    if (in_step)
+        show(s, &said, in_step);
     str_add(&said, reason(s, in_step, in_plan));
     if (said.failed)
         return diag_no_room(s->d);
     return diag_error(s->d, DIAG_VERIFY,
-                      loc_path(plan->path, b->node.i ? node_path(b->g, b->node, s->a) : NULL),
+                      loc_path(x->plan->path, b->node.i ? node_path(b->g, b->node, s->a) : NULL),
                       "%s \"%s\" is not what the unplanned step computes: the plan has %s", what,
-                      name, str_text(&said));
+                      graph_value(g, v)->name, str_text(&said));
 }
 
 static bool fits(const struct type *step, const struct type *plan) {
@@ -156,35 +182,35 @@ static status check_inputs(struct same *s, const struct model *step, const struc
     return st;
 }
 
-static status check_outputs(struct same *s, const struct model *step, const uint32_t *in_step,
-                            const struct model *plan, const uint32_t *in_plan) {
-    const struct graph *a = step->graph, *b = plan->graph;
+static status check_outputs(struct same *s, const struct sides *x) {
+    const struct graph *a = x->step->graph, *b = x->plan->graph;
     status st = ST_OK;
     if (a->outputs.n != b->outputs.n)
-        return diag_error(s->d, DIAG_VERIFY, loc_file(plan->path),
+        return diag_error(s->d, DIAG_VERIFY, loc_file(x->plan->path),
                           "the plan has %zu outputs, the step %zu", b->outputs.n, a->outputs.n);
     for (size_t i = 0; i < a->outputs.n; i++) {
-        value_id x = a->outputs.at[i], y = b->outputs.at[i];
-        const char *name = graph_value(a, x)->name;
-        if (strcmp(name, graph_value(b, y)->name) != 0)
-            st = diag_error(s->d, DIAG_VERIFY, loc_file(plan->path),
+        value_id v = a->outputs.at[i], w = b->outputs.at[i];
+        const char *name = graph_value(a, v)->name;
+        if (strcmp(name, graph_value(b, w)->name) != 0)
+            st = diag_error(s->d, DIAG_VERIFY, loc_file(x->plan->path),
                             "output %zu is \"%s\" in the plan, \"%s\" in the step", i,
-                            graph_value(b, y)->name, name);
-        else if (in_step[x.i] != in_plan[y.i] && !st) // one is enough: the others follow from it
-            st = differs(s, plan, "output", name, in_step[x.i], in_plan[y.i]);
+                            graph_value(b, w)->name, name);
+        else if (x->in_step[v.i] != x->in_plan[w.i] && !st) // one is enough: others follow from it
+            st = differs(s, x, "output", w, x->in_step[v.i], x->in_plan[w.i]);
     }
     return st;
 }
 
 // A node that is said to repeat another one gives what that one gives.
-static status check_again(struct same *s, const struct model *plan, const uint32_t *class) {
-    const struct graph *g = plan->graph;
+static status check_again(struct same *s, const struct sides *x) {
+    const struct graph *g = x->plan->graph;
+    const uint32_t *class = x->in_plan;
     for (size_t i = 0; i < g->order.n; i++) {
         const struct node *n = graph_node(g, g->order.at[i]), *of = graph_node(g, n->again);
         for (uint32_t k = 0; n->again.i && !of->removed && k < n->n_out && k < of->n_out; k++)
             if (n->out[k].i && of->out[k].i && class[n->out[k].i] != class[of->out[k].i])
-                return differs(s, plan, "recomputed value", graph_value(g, n->out[k])->name,
-                               class[of->out[k].i], class[n->out[k].i]);
+                return differs(s, x, "recomputed value", n->out[k], class[of->out[k].i],
+                               class[n->out[k].i]);
     }
     return ST_OK;
 }
@@ -192,15 +218,16 @@ static status check_again(struct same *s, const struct model *plan, const uint32
 static status compare(struct same *s, const struct model *step, const struct model *plan,
                       uint32_t **in_plan) {
     status st = check_opsets(s, step, plan);
-    uint32_t *in_step = st ? NULL : number(s, step, true);
+    const uint32_t *in_step = st ? NULL : number(s, step, true);
     *in_plan = in_step ? number(s, plan, false) : NULL;
     if (st || !*in_plan)
         return st ? st : s->failed;
+    struct sides x = {step, plan, in_step, *in_plan};
     st = check_inputs(s, step, plan);
-    status outputs = check_outputs(s, step, in_step, plan, *in_plan);
+    status outputs = check_outputs(s, &x);
     st = st ? st : outputs;
     if (!st)
-        st = check_again(s, plan, *in_plan);
+        st = check_again(s, &x);
     return s->failed ? s->failed : st;
 }
 

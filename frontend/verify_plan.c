@@ -1,0 +1,143 @@
+// Verification of a plan against its model: see verify_plan.h. Stages: the unplanned step is made
+// again; value numbering proves the outputs the same and gives types to what the plan hides; sizes,
+// liveness and the runtime's peak follow from those; last, what the plan says of itself is compared
+// with what was found.
+#include "frontend/verify_plan.h"
+
+#include <string.h>
+
+#include "backend/runtime.h"
+#include "frontend/plan.h"
+#include "frontend/step.h"
+#include "ir/keys.h"
+#include "ir/same.h"
+
+// What light nodes may do to the peak in any order of theirs: one part in a hundred of it, and, for
+// models whose tensors are not larger than the shapes of control nodes, this.
+#define LOOSE_SHARE 100
+#define LOOSE_BYTES 65536
+
+// A number that the plan says of itself; -1: it says none.
+static status claim(const struct model *plan, const char *key, struct diags *d, int64_t *out) {
+    const char *text = pairs_get(&plan->metadata, key);
+    *out = -1;
+    if (!text || options_parse_bytes(text, out))
+        return ST_OK;
+    return diag_error(d, DIAG_MALFORMED, loc_file(plan->path), "%s is \"%s\", not a number", key,
+                      text);
+}
+
+static status compare(const struct model *plan, const char *key, int64_t found, struct diags *d) {
+    int64_t said;
+    status st = claim(plan, key, d, &said);
+    if (st || said < 0 || said == found)
+        return st;
+    return diag_error(d, DIAG_VERIFY, loc_file(plan->path), "the plan says %s %lld, it is %lld",
+                      key, (long long)said, (long long)found);
+}
+
+static status check_order(const struct model *plan, struct arena *a, struct diags *d,
+                          struct verified *v) {
+    struct storage s;
+    struct liveness l;
+    const struct graph *g = plan->graph;
+    status st = storage_of(g, a, d, &s);
+    if (!st)
+        st = liveness_of(g, &s, g->order.at, g->order.n, a, d, &l);
+    if (!st)
+        st = forced_order(g, &s, a, d, &v->forced);
+    if (st)
+        return st;
+    v->fixed_bytes = s.fixed_bytes;
+    v->liveness_bytes = l.peak_bytes;
+    int64_t allowed = (l.peak_bytes - s.fixed_bytes) / LOOSE_SHARE + LOOSE_BYTES;
+    if (strcmp(v->runtime, "ort") != 0 || v->forced.loose_bytes <= allowed)
+        return ST_OK;
+    const char *before = node_path(g, v->forced.before, a);
+    return diag_error(d, DIAG_VERIFY, loc_path(plan->path, node_path(g, v->forced.after, a)),
+                      "nothing makes this node run after %s, and tensors of %lld bytes depend on "
+                      "it: the order of the plan is not enforced",
+                      before, (long long)v->forced.light_bytes);
+}
+
+static status check_peak(const struct model *plan, struct arena *a, struct diags *d,
+                         struct verified *v) {
+    struct runtime_report r;
+    enum runtime how;
+    if (!runtime_find(v->runtime, &how))
+        return diag_error(d, DIAG_MALFORMED, loc_file(plan->path),
+                          "the plan is for a runtime \"%s\", which is not one that mfc knows",
+                          v->runtime);
+    status st = runtime_peak(plan, how, a, d, &r);
+    if (!st)
+        st = claim(plan, KEY_BUDGET, d, &v->budget_bytes);
+    if (st)
+        return st;
+    v->peak_bytes = r.peak_bytes;
+    if (v->budget_bytes >= 0 && v->peak_bytes > v->budget_bytes) {
+        struct str top = str_make(a);
+        runtime_print_top(&top, plan, &r);
+        st =
+            diag_error(d, DIAG_VERIFY, loc_path(plan->path, node_path(plan->graph, r.peak_node, a)),
+                       "the peak of %lld bytes is over the budget of %lld that the plan promises; "
+                       "the largest tensors then: %s",
+                       (long long)v->peak_bytes, (long long)v->budget_bytes, str_text(&top));
+    }
+    status said = compare(plan, KEY_PEAK, v->peak_bytes, d);
+    status also = compare(plan, KEY_LIVENESS, v->liveness_bytes, d);
+    return st ? st : said ? said : also;
+}
+
+status verify_plan(struct model *model, struct model *plan, struct pass_context *c,
+                   struct verified *out) {
+    struct arena scratch = arena_make(c->arena->mem);
+    const char *runtime = pairs_get(&plan->metadata, KEY_RUNTIME);
+    *out = (struct verified){.n_nodes = plan->graph->order.n,
+                             .n_outputs = plan->graph->outputs.n,
+                             .runtime = runtime ? runtime : "file-order",
+                             .budget_bytes = -1};
+    status st = plan_run(model, step_passes(), c);
+    if (!st) {
+        out->n_step = model->graph->order.n;
+        st = same_check_types(model, plan, c->diags);
+    }
+    if (!st) {
+        plan->facts |= FACT_SHAPES;
+        st = plan_run(plan, "costs", c); // for the workspace that kernels need
+    }
+    if (!st) {
+        st = check_order(plan, &scratch, c->diags, out);
+        status peak = st && st != ST_VERIFY ? st : check_peak(plan, &scratch, c->diags, out);
+        st = st ? st : peak;
+    }
+    arena_free(&scratch);
+    return st;
+}
+
+static void add_bytes(struct str *out, const char *what, int64_t n_bytes) {
+    str_addf(out, "%-10s%lld bytes (", what, (long long)n_bytes);
+    str_add_bytes(out, n_bytes);
+    str_add_char(out, ')');
+}
+
+void verify_plan_print(struct str *out, const struct verified *v) {
+    str_addf(out, "outputs   all %zu are the same expressions as in the unplanned step\n",
+             v->n_outputs);
+    str_addf(out, "nodes     %zu, the unplanned step has %zu\n", v->n_nodes, v->n_step);
+    str_addf(out,
+             "order     %zu nodes are forced to run in the order of the file; the others move ",
+             v->forced.n_heavy);
+    str_addf(out, "at most %lld bytes\n", (long long)v->forced.loose_bytes);
+    add_bytes(out, "fixed", v->fixed_bytes);
+    str_add_char(out, '\n');
+    add_bytes(out, "liveness", v->liveness_bytes);
+    str_add_char(out, '\n');
+    add_bytes(out, "peak", v->peak_bytes);
+    str_addf(out, " on runtime %s\n", v->runtime);
+    if (v->budget_bytes >= 0) {
+        add_bytes(out, "budget", v->budget_bytes);
+        str_add(out, ": held\n");
+    } else {
+        str_add(out, "budget    none is promised\n");
+    }
+}
