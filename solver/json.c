@@ -122,3 +122,12 @@ status json_get_bool(struct diags *d, struct loc where, const json_t *object, co
     *out = json_is_true(value);
     return ST_OK;
 }
+
+status json_get_name(struct arena *a, struct diags *d, struct loc where, const json_t *object,
+                     const char *key, const char **out) {
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_string(value) || json_string_length(value) == 0)
+        return diag_error(d, DIAG_MALFORMED, where, "\"%s\" is missing, or not a name", key);
+    *out = arena_copy(a, json_string_value(value), json_string_length(value) + 1);
+    return *out ? ST_OK : diag_no_room(d);
+}

@@ -23,3 +23,6 @@ status json_get_real(struct diags *d, struct loc where, const json_t *object, co
                      double *out);
 status json_get_bool(struct diags *d, struct loc where, const json_t *object, const char *key,
                      bool *out);
+// A text that is not empty, and must be there; copied.
+status json_get_name(struct arena *a, struct diags *d, struct loc where, const json_t *object,
+                     const char *key, const char **out);
