@@ -14,7 +14,8 @@ struct flow {
     int64_t *sent;                 // per edge
     int64_t *excess;               // per vertex
     int64_t *room;                 // per tool: what its price still takes
-    int32_t *label;                // per vertex; n: no tool with room can be reached
+    int32_t *label;                // per vertex; `never`: no tool with room can be reached
+    int32_t never;                 // above every label
     int32_t *queue, first, n_queued;
     bool *queued;
     int64_t work;
@@ -25,6 +26,7 @@ static bool make(struct flow *f, const struct selection *s, struct arena *a) {
     *f = (struct flow){.s = s,
                        .n = n,
                        .n_edges = n_edges,
+                       .never = n + 1,
                        .from_start = ARENA_ARRAY(a, int32_t, s->n_tools + 1),
                        .from_of = ARENA_ARRAY(a, int32_t, n_edges),
                        .project_of = ARENA_ARRAY(a, int32_t, n_edges),
@@ -70,7 +72,7 @@ static void place_profits(struct flow *f) {
 }
 
 static void enqueue(struct flow *f, int32_t v) {
-    if (f->queued[v] || f->excess[v] == 0 || f->label[v] >= f->n)
+    if (f->queued[v] || f->excess[v] == 0 || f->label[v] >= f->never)
         return;
     f->queued[v] = true;
     int32_t at = f->first + f->n_queued;
@@ -83,7 +85,7 @@ static void relabel_all(struct flow *f) {
     const struct selection *s = f->s;
     int32_t n = 0, *order = f->queue;
     for (int32_t v = 0; v < f->n; v++)
-        f->label[v] = f->n;
+        f->label[v] = f->never;
     for (int32_t t = 0; t < s->n_tools; t++)
         if (f->room[t] > 0) {
             f->label[s->n_projects + t] = 1;
@@ -94,7 +96,7 @@ static void relabel_all(struct flow *f) {
         if (t >= 0) {
             for (int32_t x = f->from_start[t]; x < f->from_start[t + 1]; x++) {
                 int32_t i = f->project_of[f->from_of[x]];
-                if (f->label[i] == f->n) {
+                if (f->label[i] == f->never) {
                     f->label[i] = f->label[v] + 1;
                     order[n++] = i;
                 }
@@ -103,7 +105,7 @@ static void relabel_all(struct flow *f) {
         }
         for (int32_t e = s->need_start[v]; e < s->need_start[v + 1]; e++) {
             int32_t from = s->n_projects + s->need_of[e];
-            if (f->sent[e] > 0 && f->label[from] == f->n) {
+            if (f->sent[e] > 0 && f->label[from] == f->never) {
                 f->label[from] = f->label[v] + 1;
                 order[n++] = from;
             }
@@ -124,15 +126,15 @@ static void push(struct flow *f, int32_t from, int32_t to, int64_t amount) {
 
 static void discharge_project(struct flow *f, int32_t i) {
     const struct selection *s = f->s;
-    int32_t best = -1, least = f->n;
+    int32_t best = -1, least = f->never;
     for (int32_t e = s->need_start[i]; e < s->need_start[i + 1]; e++)
         if (f->label[s->n_projects + s->need_of[e]] < least) {
             least = f->label[s->n_projects + s->need_of[e]];
             best = e;
         }
     f->work += s->need_start[i + 1] - s->need_start[i] + 1;
-    f->label[i] = least < f->n ? least + 1 : f->n;
-    if (f->label[i] >= f->n)
+    f->label[i] = least < f->never ? least + 1 : f->never;
+    if (f->label[i] >= f->never)
         return;
     f->sent[best] += f->excess[i];
     push(f, i, s->n_projects + s->need_of[best], f->excess[i]);
@@ -144,7 +146,7 @@ static void discharge_tool(struct flow *f, int32_t t) {
     f->room[t] -= amount;
     f->excess[v] -= amount;
     while (f->excess[v] > 0) {
-        int32_t least = f->n;
+        int32_t least = f->never;
         f->work += f->from_start[t + 1] - f->from_start[t] + 1;
         for (int32_t x = f->from_start[t]; x < f->from_start[t + 1] && f->excess[v] > 0; x++) {
             int32_t e = f->from_of[x], i = f->project_of[e];
@@ -158,8 +160,8 @@ static void discharge_tool(struct flow *f, int32_t t) {
         }
         if (f->excess[v] == 0)
             return;
-        f->label[v] = least < f->n ? least + 1 : f->n;
-        if (f->label[v] >= f->n)
+        f->label[v] = least < f->never ? least + 1 : f->never;
+        if (f->label[v] >= f->never)
             return;
     }
 }
@@ -190,7 +192,7 @@ bool selection_solve(struct selection *s, struct mem *mem, const struct stop *st
         relabel_all(&f);
     }
     for (int32_t i = 0; ok && i < s->n_projects; i++) {
-        s->taken[i] = f.label[i] >= f.n && s->profit[i] > 0;
+        s->taken[i] = f.label[i] >= f.never && s->profit[i] > 0;
         s->most += s->profit[i];
     }
     for (int32_t t = 0; ok && t < s->n_tools; t++)
