@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "frontend/costs.h"
 #include "frontend/load.h"
 #include "frontend/plan.h"
 #include "frontend/version.h"
@@ -179,7 +180,9 @@ int mfc_run(struct mfc *m, const char *passes) {
                              .stop = &m->stop,
                              .progress = m->on_progress,
                              .progress_to = m->progress_context};
-    status st = plan_run(m->model, passes, &c);
+    status st = costs_read(&scratch, &m->diags, &m->options, &c.costs);
+    if (!st)
+        st = plan_run(m->model, passes, &c);
     arena_free(&scratch);
     return finish(m, st);
 }

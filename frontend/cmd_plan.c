@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "frontend/cli.h"
+#include "frontend/costs.h"
 #include "frontend/extras.h"
 #include "frontend/load.h"
 #include "frontend/plan.h"
@@ -26,7 +27,9 @@ static status plan(struct cli *c, const char *target, struct extras *extras) {
                                    .stop = c->stop,
                                    .progress = progress,
                                    .progress_to = c};
-    st = plan_run(m, options_text(&c->options, "passes"), &context);
+    st = costs_read(&c->arena, &c->diags, &c->options, &context.costs);
+    if (!st)
+        st = plan_run(m, options_text(&c->options, "passes"), &context);
     arena_free(&scratch);
     const char *start = options_text(&c->options, "initial");
     if (!st && start)

@@ -6,7 +6,7 @@
 #include "frontend/load.h"
 
 const char *plan_passes(void) {
-    return "upgrade,shapes,fold,unroll,fold,dce,loss,grad,optimizer,dce";
+    return "upgrade,shapes,fold,unroll,fold,dce,loss,grad,optimizer,dce,names,costs";
 }
 
 static status before(void *to, const struct pass *p, size_t i, const struct model *m) {
