@@ -44,10 +44,8 @@ static void add_facts(struct str *out, const struct facts *f, const struct timel
     add_number(out, "unplanned_liveness_bytes", before->liveness.peak_bytes);
     add_number(out, "fixed_bytes", after->storage.fixed_bytes);
     add_number(out, "least_bytes", f->least_bytes);
-    bool known = f->cost != FACTS_UNKNOWN || !after->has_costs;
-    add_number(out, "cost", known ? f->cost : after->cost);
-    known = f->base_cost != FACTS_UNKNOWN || !after->has_costs;
-    add_number(out, "base_cost", known ? f->base_cost : after->cost - after->again_cost);
+    add_number(out, "cost", f->cost);
+    add_number(out, "base_cost", f->base_cost);
     add_number(out, "bound", f->bound);
     add_text(out, "cost_model", f->cost_model);
     if (f->cost_match >= 0)

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "frontend/costs.h"
 #include "frontend/load.h"
 #include "frontend/plan.h"
 #include "frontend/version.h"
@@ -180,9 +179,8 @@ int mfc_run(struct mfc *m, const char *passes) {
                              .stop = &m->stop,
                              .progress = m->on_progress,
                              .progress_to = m->progress_context};
-    status st = costs_read(&scratch, &m->diags, &m->options, &c.costs);
-    if (!st)
-        st = plan_run(m->model, passes, &c);
+    struct plan_report report;
+    status st = passes ? plan_run(m->model, passes, &c) : plan_make(m->model, &c, NULL, &report);
     arena_free(&scratch);
     return finish(m, st);
 }

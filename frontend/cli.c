@@ -170,6 +170,10 @@ void cli_progress(struct cli *c, const char *format, ...) {
     fputc('\n', stderr);
 }
 
+const char *cli_worker_path(void) {
+    return access("/proc/self/exe", X_OK) == 0 ? "/proc/self/exe" : NULL;
+}
+
 void cli_flush_diags(struct cli *c) {
     static const char *const colours[] = {"\033[36m", "\033[33m", "\033[1;31m"};
     for (; c->n_printed < c->diags.list.n; c->n_printed++) {

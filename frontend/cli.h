@@ -64,6 +64,9 @@ int cli_main(int argc, char **argv, struct stop *stop);
 // One line of progress on stderr, at once; nothing when the user does not want it.
 __attribute__((format(printf, 2, 3))) void cli_progress(struct cli *c, const char *format, ...);
 
+// The mfc executable itself, for searches in processes of their own; NULL: it cannot be told.
+const char *cli_worker_path(void);
+
 // Prints the diagnostics that were added since the last call. A command calls it before a long
 // phase, so that a warning does not come after the wait.
 void cli_flush_diags(struct cli *c);

@@ -42,11 +42,13 @@ static void print_row(const struct watch *w, const struct solve_event *e) {
                                  : 0.0);
     fprintf(stderr, " %16lld", (long long)e->bound);
     if (none || e->cost == 0)
-        fprintf(stderr, " %9s %13s", "-", "-");
+        fprintf(stderr, " %9s", "-");
     else
-        fprintf(stderr, " %7.3f %% %11.2f %%",
-                100.0 * (double)(e->cost - e->bound) / (double)e->cost,
-                100.0 * (double)e->peak_bytes / (double)w->budget_bytes);
+        fprintf(stderr, " %7.3f %%", 100.0 * (double)(e->cost - e->bound) / (double)e->cost);
+    if (none || w->budget_bytes == BUDGET_NONE)
+        fprintf(stderr, " %13s", "-");
+    else
+        fprintf(stderr, " %11.2f %%", 100.0 * (double)e->peak_bytes / (double)w->budget_bytes);
     fprintf(stderr, " %7.1fs", e->seconds);
 }
 
@@ -132,7 +134,7 @@ static void *watch_thread(void *context) {
         draw_live(w);
         if (stop_raised(w->cli->stop) && raised_ns == 0)
             raised_ns = stop_clock_ns();
-        if (raised_ns && seconds_since(raised_ns) > GRACE_SECONDS)
+        if (!w->patient && raised_ns && seconds_since(raised_ns) > GRACE_SECONDS)
             rescue(w);
     }
     pthread_mutex_unlock(&w->lock);
@@ -162,6 +164,12 @@ void watch_begin(struct watch *w, int64_t budget_bytes) {
     pthread_mutex_lock(&w->lock);
     w->budget_bytes = budget_bytes;
     w->start_ns = stop_clock_ns();
+    pthread_mutex_unlock(&w->lock);
+}
+
+void watch_base(struct watch *w, int64_t base_cost) {
+    pthread_mutex_lock(&w->lock);
+    w->base_cost = base_cost;
     pthread_mutex_unlock(&w->lock);
 }
 

@@ -18,6 +18,7 @@ struct watch {
     bool terminal, header_done, live_drawn;
     int64_t budget_bytes, base_cost;
     const char *path; // where the schedule goes; NULL: nowhere
+    bool patient;     // after a signal the search is given all the time that it needs to end
     pthread_mutex_t lock;
     pthread_cond_t wake;
     pthread_t thread;
@@ -33,6 +34,7 @@ struct watch {
 bool watch_open(struct watch *w, struct cli *c, const char *path, int64_t base_cost);
 // A new search begins (there are several in a sweep): what the next lines are about.
 void watch_begin(struct watch *w, int64_t budget_bytes);
-void watch_close(struct watch *w); // clears the live line, ends the thread
+void watch_base(struct watch *w, int64_t base_cost); // what overhead is of
+void watch_close(struct watch *w);                   // clears the live line, ends the thread
 
 struct solve_hooks watch_hooks(struct watch *w);

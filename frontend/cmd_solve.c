@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "frontend/cli_sweep.h"
 #include "frontend/cli_watch.h"
@@ -48,7 +47,7 @@ static status read_settings(struct cli *c, const struct problem *p, struct solve
             "--budget must be more than 0 bytes; every schedule of this problem needs "
             "at least %lld",
             (long long)problem_floor(p, NULL));
-    o->worker_path = access("/proc/self/exe", X_OK) == 0 ? "/proc/self/exe" : NULL;
+    o->worker_path = cli_worker_path();
     return ST_OK;
 }
 

@@ -4,10 +4,8 @@
 #include <string.h>
 
 #include "frontend/load.h"
-
-const char *plan_passes(void) {
-    return "upgrade,shapes,fold,unroll,fold,dce,loss,grad,optimizer,dce,names,costs";
-}
+#include "frontend/step.h"
+#include "passes/remat.h"
 
 static status before(void *to, const struct pass *p, size_t i, const struct model *m) {
     struct pass_context *c = to;
@@ -21,10 +19,22 @@ static status before(void *to, const struct pass *p, size_t i, const struct mode
 
 status plan_run(struct model *m, const char *passes, struct pass_context *c) {
     struct pipeline p;
-    status st = pipeline_parse(c->arena, c->diags, passes ? passes : plan_passes(), &p);
+    status st = pipeline_parse(c->arena, c->diags, passes, &p);
     if (st)
         return st;
     return pipeline_run(&p, m, c, &(struct pipeline_hooks){.to = c, .before = before});
+}
+
+status plan_make(struct model *m, struct pass_context *c, const struct plan_watch *watch,
+                 struct plan_report *out) {
+    *out = (struct plan_report){.bound = BOUND_NONE};
+    status st = plan_run(m, step_passes(), c);
+    if (st || remat_is_off(c->options))
+        return st;
+    st = step_record(m, c->options, c->diags);
+    if (!st)
+        st = plan_run(m, "costs", c);
+    return st ? st : plan_search(m, c, watch, out);
 }
 
 status plan_write(const struct model *m, const char *path, struct diags *d) {

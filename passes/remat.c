@@ -56,11 +56,10 @@ status remat_settings_read(const struct options *o, int64_t whole_bytes, struct 
 status remat_search(const struct remat *r, const struct remat_settings *s,
                     const struct solve_hooks *hooks, void (*begin)(void *, int64_t),
                     struct arena *a, struct diags *d, struct schedule *out) {
-    if (!s->dual) {
-        if (begin)
-            begin(hooks->context, s->solve.budget_bytes);
+    if (begin)
+        begin(hooks->context, s->solve.budget_bytes);
+    if (!s->dual)
         return solve(&r->problem, &s->solve, hooks, a, d, out);
-    }
     // What the user's own pins cost is not for the search to save.
     double most = floor((double)r->units.base_cost * (1 + s->overhead));
     int64_t base = problem_base_cost(&r->problem), most_cost = most < 9e18 ? (int64_t)most : base;
@@ -76,6 +75,10 @@ static void tell(void *to, const struct solve_event *e) {
                       e->seconds);
 }
 
+struct solve_hooks remat_hooks(struct pass_context *c) {
+    return (struct solve_hooks){.progress = tell, .context = c, .stop = c->stop};
+}
+
 static status run(struct model *m, struct pass_context *c) {
     struct remat r;
     struct remat_settings s;
@@ -85,7 +88,7 @@ static status run(struct model *m, struct pass_context *c) {
     struct graph *g = m->graph;
     if (remat_is_off(c->options))
         return ST_OK;
-    status st = remat_make(g, c, &r);
+    status st = remat_make(g, c, false, &r);
     if (!st)
         st = liveness_of(g, &r.units.storage, g->order.at, g->order.n, c->arena, c->diags, &l);
     if (!st)
@@ -93,7 +96,7 @@ static status run(struct model *m, struct pass_context *c) {
     if (st || r.groups.n == 0)
         return st;
     s.solve.worker_path = c->worker_path;
-    struct solve_hooks hooks = {.progress = tell, .context = c, .stop = c->stop};
+    struct solve_hooks hooks = remat_hooks(c);
     st = remat_search(&r, &s, &hooks, NULL, c->arena, c->diags, &plan);
     if (st == ST_INFEASIBLE || st == ST_NO_PLAN)
         return report_failure(&r.problem, &plan, c->arena, c->diags);

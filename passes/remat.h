@@ -69,7 +69,7 @@ struct remat_groups {
     uint32_t *group_of;      // per unit
 };
 
-status remat_group(const struct remat_units *u, struct arena *a, struct diags *d,
+status remat_group(const struct remat_units *u, bool fine, struct arena *a, struct diags *d,
                    struct remat_groups *out);
 
 // A graph as a problem. Problem node i is group i.
@@ -79,8 +79,9 @@ struct remat {
     struct problem problem;
 };
 
-// c->arena holds the result.
-status remat_make(const struct graph *g, struct pass_context *c, struct remat *out);
+// c->arena holds the result. `fine`: every unit is a group of its own, so that nothing is charged
+// too much; a larger problem, for budgets that the coarse one cannot meet.
+status remat_make(const struct graph *g, struct pass_context *c, bool fine, struct remat *out);
 
 // Makes the graph run as the steps say. `g` is the graph that the problem was made from, or the
 // graph of a copy of its model.
@@ -104,6 +105,9 @@ struct remat_settings {
 status remat_settings_read(const struct options *o, int64_t whole_bytes, struct diags *d,
                            struct remat_settings *out);
 bool remat_is_off(const struct options *o); // --budget none
+
+// Hooks that tell each improvement as a line of progress.
+struct solve_hooks remat_hooks(struct pass_context *c);
 
 // Searches by the settings. ST_INFEASIBLE and ST_NO_PLAN leave the telling to the caller.
 status remat_search(const struct remat *r, const struct remat_settings *s,

@@ -324,11 +324,11 @@ static bool write_groups(const struct grouping *k, struct arena *a, struct remat
     return true;
 }
 
-status remat_group(const struct remat_units *u, struct arena *a, struct diags *d,
+status remat_group(const struct remat_units *u, bool fine, struct arena *a, struct diags *d,
                    struct remat_groups *out) {
     struct arena scratch = arena_make(a->mem);
     struct grouping k = {.u = u, .arena = &scratch};
-    bool ok = open_grouping(&k), changed = true;
+    bool ok = open_grouping(&k), changed = !fine;
     for (int round = 0; ok && changed && round < MOST_ROUNDS; round++) {
         changed = false;
         for (uint32_t c = 0; c < u->n; c++)

@@ -73,11 +73,11 @@ static status fill_problem(const struct graph *g, struct pass_context *c, struct
     return problem_link(c->arena, c->diags, edge, n_edges, g->model->path, p);
 }
 
-status remat_make(const struct graph *g, struct pass_context *c, struct remat *out) {
+status remat_make(const struct graph *g, struct pass_context *c, bool fine, struct remat *out) {
     *out = (struct remat){0};
     status st = remat_units_make(g, c, &out->units);
     if (!st)
-        st = remat_group(&out->units, c->arena, c->diags, &out->groups);
+        st = remat_group(&out->units, fine, c->arena, c->diags, &out->groups);
     if (st)
         return st;
     struct arena scratch = arena_make(c->arena->mem);

@@ -180,7 +180,7 @@ static void random_schedules_keep_meaning_and_memory(void **state) {
         if (seed % 4 == 0)
             set(&s, "keep", "v1");
         struct remat r;
-        assert_int_equal(remat_make(s.m->graph, &s.context, &r), ST_OK);
+        assert_int_equal(remat_make(s.m->graph, &s.context, seed % 5 == 0, &r), ST_OK);
         for (int k = 0; k < 5; k++)
             apply_and_compare(&s, &r, random_steps(&r.problem, &rng, &s.scene.arena));
         stage_close(&s);
@@ -206,7 +206,7 @@ static void without_groups_the_sizes_are_exact(void **state) {
     struct stage s;
     struct remat r;
     stage_open(&s, crossing, "sort,shapes");
-    assert_int_equal(remat_make(s.m->graph, &s.context, &r), ST_OK);
+    assert_int_equal(remat_make(s.m->graph, &s.context, false, &r), ST_OK);
     assert_int_equal(r.groups.n, 7);
     assert_int_equal(r.problem.fixed_bytes, 400 + 8);
     assert_int_equal(problem_given_peak(&r.problem, &s.scene.arena), peak_of(&s, s.m->graph));
@@ -229,7 +229,7 @@ static void chains_to_an_output_are_one_group(void **state) {
     struct stage s;
     struct remat r;
     stage_open(&s, text, "sort,shapes");
-    assert_int_equal(remat_make(s.m->graph, &s.context, &r), ST_OK);
+    assert_int_equal(remat_make(s.m->graph, &s.context, false, &r), ST_OK);
     assert_int_equal(r.units.n, 3);
     assert_int_equal(r.groups.n, 1);
     assert_int_equal(r.problem.bytes[0], 400);
@@ -259,7 +259,7 @@ static void contradictions_are_told(void **state) {
         stage_open(&s, str_text(&text), STEP);
         set(&s, "keep", cases[i].keep);
         set(&s, "recompute", cases[i].recompute);
-        assert_int_equal(remat_make(s.m->graph, &s.context, &r), ST_USAGE);
+        assert_int_equal(remat_make(s.m->graph, &s.context, false, &r), ST_USAGE);
         assert_non_null(strstr(s.scene.diags.list.at[0].text, cases[i].says));
         stage_close(&s);
     }
@@ -286,7 +286,7 @@ static void no_room_is_told(void **state) {
         struct steps steps = {0};
         struct model *plan = model_copy(s.m, &own);
         s.scene.mem.fail_after = k;
-        st = remat_make(plan->graph, &c, &r);
+        st = remat_make(plan->graph, &c, false, &r);
         s.scene.mem.fail_after = -1;
         if (!st)
             steps = random_steps(&r.problem, &rng, &own);

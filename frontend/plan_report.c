@@ -1,0 +1,65 @@
+// What a plan promises and costs, in words and as JSON: see plan.h.
+#include "frontend/plan.h"
+
+static double percent(int64_t part, int64_t whole) {
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void add_bytes(struct str *out, const char *what, int64_t n_bytes, int64_t whole) {
+    struct arena scratch = arena_make(out->arena->mem);
+    struct str size = str_make(&scratch);
+    str_add_bytes(&size, n_bytes);
+    str_addf(out, "%-18s %12s %6.1f %%\n", what, str_text(&size), percent(n_bytes, whole));
+    arena_free(&scratch);
+}
+
+void plan_report_print(struct str *out, const struct plan_report *r) {
+    int64_t whole = r->unplanned_bytes;
+    str_addf(out, "%s\n", "memory                   bytes  of unplanned");
+    add_bytes(out, "unplanned peak", whole, whole);
+    add_bytes(out, "budget", r->budget_bytes, whole);
+    add_bytes(out, "peak", r->peak_bytes, whole);
+    add_bytes(out, "  by liveness", r->liveness_bytes, whole);
+    add_bytes(out, "  fixed part", r->fixed_bytes, whole);
+    str_addf(out, "%-18s %11.2f %%", "time more", percent(r->cost - r->base_cost, r->base_cost));
+    if (r->bound != BOUND_NONE)
+        str_addf(out, ", of which at least %.2f %% are needed",
+                 percent(r->bound > r->base_cost ? r->bound - r->base_cost : 0, r->base_cost));
+    str_addf(out, "\n%-18s %12lld of %lld, in %lld groups\n", "computed again",
+             (long long)r->n_again, (long long)r->n_nodes, (long long)r->n_groups);
+    str_addf(out, "%-18s %12lld for runtime %s\n", "control nodes", (long long)r->n_control,
+             r->runtime);
+    if (r->is_interrupted)
+        str_add(out, "The search was interrupted: this is the best plan so far.\n");
+}
+
+void plan_report_json(struct str *out, const struct plan_report *r) {
+    str_addf(out, "{\"planned\":%s", r->planned ? "true" : "false");
+    if (r->planned) {
+        const struct {
+            const char *key;
+            int64_t value;
+        } entries[] = {
+            {"unplanned_peak_bytes", r->unplanned_bytes},
+            {"budget_bytes", r->budget_bytes},
+            {"peak_bytes", r->peak_bytes},
+            {"liveness_bytes", r->liveness_bytes},
+            {"fixed_bytes", r->fixed_bytes},
+            {"base_cost", r->base_cost},
+            {"cost", r->cost},
+            {"bound", r->bound},
+            {"nodes", r->n_nodes},
+            {"groups", r->n_groups},
+            {"again", r->n_again},
+            {"control", r->n_control},
+        };
+        str_addf(out, ",\"runtime\":\"%s\",\"interrupted\":%s", r->runtime,
+                 r->is_interrupted ? "true" : "false");
+        for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+            if (entries[i].value == BOUND_NONE)
+                str_addf(out, ",\"%s\":null", entries[i].key);
+            else
+                str_addf(out, ",\"%s\":%lld", entries[i].key, (long long)entries[i].value);
+    }
+    str_add(out, "}\n");
+}

@@ -1,0 +1,307 @@
+// From the unplanned step to a plan whose promise holds on the runtime. The solver plans by
+// liveness; what counts is the peak of the runtime model, of the graph with its control nodes. So:
+// search, apply the schedule to a copy, rewrite it, ask the model; when the peak is over the
+// budget, search again with so much less, and when there is room left, with more. The first
+// problem is coarse (groups of nodes); where it has no answer, a fine one has the last word. The
+// schedule that won is then applied to the step itself, and the two checks that every plan passes
+// are made on the result: every output is the same expression as before, and the peak is as
+// promised.
+#include "frontend/plan.h"
+
+#include <string.h>
+
+#include "backend/runtime.h"
+#include "ir/copy.h"
+#include "ir/keys.h"
+#include "ir/same.h"
+#include "passes/remat.h"
+#include "solver/report.h"
+
+#define MOST_ROUNDS 5
+#define SLACK_PART  100 // room of less than this part of the budget is not worth another search
+#define LATER_SHARE 8   // of the time: what each search after the first gets
+
+struct planning {
+    struct model *m;
+    struct pass_context *c;
+    const struct plan_watch *watch;
+    struct solve_hooks hooks;
+    struct plan_report *out;
+    enum runtime runtime;
+    struct remat coarse, fine;
+    bool has_fine;
+    struct remat_settings settings;
+    int64_t budget_bytes; // the user's
+};
+
+// What a schedule is on the runtime.
+struct trial {
+    int64_t peak_bytes, liveness_bytes;
+    struct remat_result result;
+    const char *top; // the largest tensors at the peak, in words
+};
+
+// The best so far that keeps the promise.
+struct winner {
+    const struct remat *problem; // NULL: there is none
+    struct schedule schedule;
+};
+
+static status rewrite(struct planning *k, struct model *m) {
+    struct pipeline p;
+    status st = pipeline_parse(k->c->arena, k->c->diags, "rewrite", &p);
+    return st ? st : pipeline_run(&p, m, k->c, NULL);
+}
+
+static status measure(struct planning *k, const struct model *m, struct arena *a,
+                      struct trial *out) {
+    struct runtime_report report;
+    struct storage s;
+    struct liveness l;
+    const struct graph *g = m->graph;
+    status st = runtime_peak(m, k->runtime, a, k->c->diags, &report);
+    if (!st)
+        st = storage_of(g, a, k->c->diags, &s);
+    if (!st)
+        st = liveness_of(g, &s, g->order.at, g->order.n, a, k->c->diags, &l);
+    if (st)
+        return st;
+    struct str top = str_make(k->c->arena);
+    runtime_print_top(&top, m, &report);
+    out->top = str_text(&top);
+    out->peak_bytes = report.peak_bytes;
+    out->liveness_bytes = l.peak_bytes;
+    k->out->fixed_bytes = report.fixed_bytes;
+    return ST_OK;
+}
+
+static status make_plan(struct planning *k, struct model *m, const struct remat *r,
+                        struct steps steps, struct arena *a, struct trial *out) {
+    status st = remat_apply(m->graph, r, steps, a, k->c->diags, &out->result);
+    if (!st)
+        st = rewrite(k, m);
+    return st ? st : measure(k, m, a, out);
+}
+
+static status try_schedule(struct planning *k, const struct remat *r, struct steps steps,
+                           struct trial *out) {
+    struct arena scratch = arena_make(k->c->arena->mem);
+    struct model *copy = model_copy(k->m, &scratch);
+    status st = copy ? make_plan(k, copy, r, steps, &scratch, out) : diag_no_room(k->c->diags);
+    arena_free(&scratch);
+    return st;
+}
+
+// ---- Searching ----
+
+static void begin_search(void *context, int64_t budget_bytes) {
+    struct planning *k = context;
+    if (k->watch && k->watch->begin)
+        k->watch->begin(k->watch->hooks.context, k->out->base_cost, budget_bytes);
+}
+
+// The solver's hooks get one context: this planning. What the watcher asked for is passed on.
+static void on_progress(void *context, const struct solve_event *e) {
+    struct planning *k = context;
+    if (k->hooks.progress)
+        k->hooks.progress(k->hooks.context, e);
+}
+
+static void on_improved(void *context, const struct schedule *best) {
+    struct planning *k = context;
+    if (k->hooks.improved)
+        k->hooks.improved(k->hooks.context, best);
+}
+
+static bool is_stopped(const struct planning *k) {
+    return k->c->stop && stop_raised(k->c->stop);
+}
+
+// Without --time, as long as a problem of this size is worth.
+static double default_seconds(const struct remat *r) {
+    return 2 + (double)r->groups.n / 250;
+}
+
+static status search(struct planning *k, const struct remat *r, int64_t aim_bytes, int round,
+                     const struct steps *start, struct schedule *out) {
+    struct remat_settings s = k->settings;
+    s.solve.budget_bytes = aim_bytes;
+    s.solve.starts = start;
+    s.solve.n_starts = start ? 1 : 0;
+    if (s.solve.work <= 0 && !options_given(k->c->options, "time"))
+        s.solve.seconds = default_seconds(r);
+    if (round > 0) {
+        s.solve.seconds /= LATER_SHARE;
+        s.solve.work = s.solve.work > 0 ? s.solve.work / LATER_SHARE + 1 : 0;
+    }
+    struct solve_hooks hooks = {
+        .progress = on_progress, .improved = on_improved, .context = k, .stop = k->c->stop};
+    return remat_search(r, &s, &hooks, begin_search, k->c->arena, k->c->diags, out);
+}
+
+static status make_fine(struct planning *k) {
+    k->has_fine = true;
+    return remat_make(k->m->graph, k->c, true, &k->fine);
+}
+
+static status refuse(struct planning *k, const struct trial *t, int64_t least_peak) {
+    struct arena scratch = arena_make(k->c->arena->mem);
+    struct str text = str_make(&scratch);
+    str_add(&text, "found no plan within ");
+    str_add_bytes(&text, k->budget_bytes);
+    str_addf(&text, " (%lld B) on runtime %s: the best one needs ", (long long)k->budget_bytes,
+             k->out->runtime);
+    str_add_bytes(&text, least_peak);
+    str_addf(&text, " (%lld B); the largest tensors at its peak: %s", (long long)least_peak,
+             t->top);
+    status st = diag_error(k->c->diags, DIAG_NO_PLAN, loc_none(), "%s", str_text(&text));
+    arena_free(&scratch);
+    return st;
+}
+
+// Searches until a plan keeps the promise and uses what there is, or the rounds are over.
+static status find_winner(struct planning *k, struct winner *win) {
+    const struct remat *r = &k->coarse;
+    bool dual = k->settings.dual, was_over = false;
+    int64_t aim = k->budget_bytes, least_peak = INT64_MAX;
+    struct schedule s = {0};
+    struct steps start = {0};
+    struct trial t = {.top = ""}, best_trial = t;
+    status st = ST_OK;
+    for (int round = 0; round < MOST_ROUNDS && !st; round++) {
+        st = search(k, r, aim, round, start.n ? &start : NULL, &s);
+        if ((st == ST_INFEASIBLE || st == ST_NO_PLAN) && !win->problem) {
+            if (k->has_fine || is_stopped(k))
+                return was_over ? refuse(k, &best_trial, least_peak)
+                                : report_failure(&r->problem, &s, k->c->arena, k->c->diags);
+            st = make_fine(k);
+            r = &k->fine;
+            start.n = 0;
+            continue;
+        }
+        if (st == ST_INFEASIBLE || st == ST_NO_PLAN)
+            return ST_OK;
+        if (!st)
+            st = try_schedule(k, r, s.steps, &t);
+        if (st)
+            return st;
+        start = s.steps;
+        bool fits = dual || t.peak_bytes <= k->budget_bytes;
+        if (t.peak_bytes < least_peak) {
+            least_peak = t.peak_bytes;
+            best_trial = t;
+        }
+        if (fits && (!win->problem || s.cost < win->schedule.cost))
+            *win = (struct winner){r, s};
+        if (dual || is_stopped(k))
+            break;
+        int64_t room = k->budget_bytes - t.peak_bytes;
+        if (fits && (was_over || s.cost <= problem_base_cost(&r->problem) ||
+                     room < k->budget_bytes / SLACK_PART))
+            break;
+        was_over |= !fits;
+        aim += room;
+        if (aim <= r->problem.fixed_bytes)
+            break;
+    }
+    return win->problem || st ? st : refuse(k, &best_trial, least_peak);
+}
+
+// ---- The result ----
+
+static status set_numbers(struct planning *k) {
+    struct model *m = k->m;
+    const struct plan_report *r = k->out;
+    const struct {
+        const char *key;
+        int64_t value;
+    } entries[] = {
+        {KEY_BUDGET, r->budget_bytes},
+        {KEY_PEAK, r->peak_bytes},
+        {KEY_LIVENESS, r->liveness_bytes},
+        {KEY_UNPLANNED_PEAK, r->unplanned_bytes},
+        {KEY_COST, r->cost},
+        {KEY_BASE_COST, r->base_cost},
+        {KEY_BOUND, r->bound},
+    };
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        if (entries[i].value == BOUND_NONE)
+            continue;
+        char *text = str_format(k->c->arena, "%lld", (long long)entries[i].value);
+        const char *kept = text ? pool_intern(m->pool, text) : NULL;
+        if (!kept || !pairs_set(&m->metadata, m->arena, entries[i].key, kept))
+            return diag_no_room(k->c->diags);
+    }
+    return ST_OK;
+}
+
+static status check_promise(struct planning *k, const struct model *step, const struct trial *t) {
+    status st = same_check(step, k->m, k->c->diags);
+    if (!st && t->peak_bytes > k->out->budget_bytes)
+        st = diag_error(k->c->diags, DIAG_VERIFY, loc_none(),
+                        "the plan needs %lld bytes, over the budget of %lld: a defect of mfc",
+                        (long long)t->peak_bytes, (long long)k->out->budget_bytes);
+    return st;
+}
+
+static status finish(struct planning *k, const struct winner *win) {
+    struct plan_report *out = k->out;
+    struct trial t;
+    struct model *step = model_copy(k->m, k->c->arena);
+    status st = step ? ST_OK : diag_no_room(k->c->diags);
+    if (!st)
+        st = make_plan(k, k->m, win->problem, win->schedule.steps, k->c->arena, &t);
+    if (st)
+        return st;
+    const struct schedule *s = &win->schedule;
+    out->planned = true;
+    out->budget_bytes = k->settings.dual ? t.peak_bytes : k->budget_bytes;
+    out->peak_bytes = t.peak_bytes;
+    out->liveness_bytes = t.liveness_bytes;
+    out->cost = s->cost;
+    out->bound = s->free_order ? s->bound_any : s->bound;
+    out->n_again = t.result.n_again;
+    out->n_nodes = win->problem->units.n;
+    out->n_groups = win->problem->groups.n;
+    for (size_t i = 0; i < k->m->graph->order.n; i++) {
+        const struct node *n = graph_node(k->m->graph, k->m->graph->order.at[i]);
+        const char *role = pairs_get(&n->metadata, KEY_ROLE);
+        out->n_control += role && strcmp(role, "control") == 0;
+    }
+    out->is_interrupted = is_stopped(k);
+    st = check_promise(k, step, &t);
+    return st ? st : set_numbers(k);
+}
+
+static status open_planning(struct planning *k) {
+    struct pass_context *c = k->c;
+    struct runtime_report unplanned;
+    k->out->runtime = options_text(c->options, "runtime");
+    runtime_find(k->out->runtime, &k->runtime); // the option has no other words
+    k->hooks = k->watch ? k->watch->hooks : remat_hooks(c);
+    status st = runtime_peak(k->m, k->runtime, c->arena, c->diags, &unplanned);
+    if (!st)
+        st = remat_settings_read(c->options, unplanned.peak_bytes, c->diags, &k->settings);
+    if (!st)
+        st = remat_make(k->m->graph, c, false, &k->coarse);
+    if (st)
+        return st;
+    k->settings.solve.worker_path = c->worker_path;
+    k->budget_bytes = k->settings.solve.budget_bytes;
+    k->out->unplanned_bytes = unplanned.peak_bytes;
+    k->out->fixed_bytes = unplanned.fixed_bytes;
+    k->out->base_cost = k->coarse.units.base_cost;
+    return ST_OK;
+}
+
+status plan_search(struct model *m, struct pass_context *c, const struct plan_watch *watch,
+                   struct plan_report *out) {
+    struct planning k = {.m = m, .c = c, .watch = watch, .out = out};
+    struct winner win = {0};
+    status st = open_planning(&k);
+    if (!st && k.coarse.groups.n == 0)
+        return ST_OK;
+    if (!st)
+        st = find_winner(&k, &win);
+    return st ? st : finish(&k, &win);
+}
