@@ -1,11 +1,13 @@
-// A model as a picture: see dot.h. Nodes are boxes, coloured by device and striped when they
-// recompute; inputs, parameters and outputs are ellipses; an edge carries the type of its value.
+// A model as a picture: see dot.h. Nodes are boxes, coloured by device; those that recompute are
+// striped with orange, transfers are violet, control nodes grey and dashed. Inputs, parameters and
+// outputs are ellipses; an edge carries the type of its value.
 // Subgraphs are frames beside the node that has them. Names in the picture are made of the
 // frame's number and the id, so that nothing has to be escaped but labels.
 #include "backend/dot.h"
 
 #include <string.h>
 
+#include "ir/keys.h"
 #include "ir/text.h"
 
 struct dot {
@@ -44,9 +46,15 @@ static void ellipse(struct dot *x, int frame, char kind, uint32_t id, const stru
 static void box(struct dot *x, int frame, const struct graph *g, node_id id) {
     const struct node *n = graph_node(g, id);
     const size_t n_colours = sizeof device_colours / sizeof *device_colours;
+    const char *role = pairs_get(&n->metadata, KEY_ROLE);
     const char *colour = n->device ? device_colours[(n->device - 1) % n_colours] : "#f7f7f7";
+    const char *second = n->again.i ? ":#f2a65a" : "", *style = n->again.i ? "striped" : "filled";
+    if (role && strcmp(role, "transfer") == 0)
+        colour = "#cdb4e8";
+    else if (role && strcmp(role, "control") == 0)
+        style = "\"dashed\",color=gray,fontcolor=gray40";
     str_addf(x->out, "  f%dn%u [shape=box,fillcolor=\"%s%s\",style=%s,label=\"", frame, id.i,
-             colour, n->again.i ? ":#ffffff" : "", n->again.i ? "striped" : "filled");
+             colour, second, style);
     add_label(x->out, n->type);
     if (n->name && *n->name) {
         str_add(x->out, "\\n");

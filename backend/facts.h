@@ -14,6 +14,7 @@ struct facts {
     const char *runtime;    // that the peaks are for: "ort", "file-order"
     const char *outcome;    // "optimal", "feasible", …
     const char *cost_model; // in a few words
+    bool is_interrupted;    // the search was ended early
     double cost_match;      // share of the cost that was measured rather than estimated
     int64_t budget_bytes;
     int64_t unplanned_peak_bytes, peak_bytes; // in the runtime's way of counting

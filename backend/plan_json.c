@@ -36,6 +36,7 @@ static void add_facts(struct str *out, const struct facts *f, const struct timel
     add_text(out, "mfc", f->version);
     add_text(out, "runtime", f->runtime);
     add_text(out, "outcome", f->outcome);
+    str_addf(out, ",\n\"interrupted\":%s", f->is_interrupted ? "true" : "false");
     add_number(out, "budget_bytes", f->budget_bytes);
     add_number(out, "peak_bytes", f->peak_bytes);
     add_number(out, "arena_bytes", f->arena_bytes);
@@ -44,14 +45,20 @@ static void add_facts(struct str *out, const struct facts *f, const struct timel
     add_number(out, "unplanned_liveness_bytes", before->liveness.peak_bytes);
     add_number(out, "fixed_bytes", after->storage.fixed_bytes);
     add_number(out, "least_bytes", f->least_bytes);
-    add_number(out, "cost", f->cost);
-    add_number(out, "base_cost", f->base_cost);
+    bool known = f->cost != FACTS_UNKNOWN || !after->has_costs;
+    add_number(out, "cost", known ? f->cost : after->cost);
+    known = f->base_cost != FACTS_UNKNOWN || !after->has_costs;
+    add_number(out, "base_cost", known ? f->base_cost : after->cost - after->again_cost);
     add_number(out, "bound", f->bound);
     add_text(out, "cost_model", f->cost_model);
     if (f->cost_match >= 0)
         str_addf(out, ",\n\"cost_match\":%.6g", f->cost_match);
     add_number(out, "nodes", after->n_steps);
     add_number(out, "recomputations", after->n_again);
+    int64_t n_control = 0;
+    for (uint32_t i = 0; i < after->n_steps; i++)
+        n_control += after->work[i] == WORK_CONTROL;
+    add_number(out, "control_nodes", n_control);
 }
 
 // What is held at the peak, largest first.

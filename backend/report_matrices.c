@@ -9,7 +9,7 @@
 #include "backend/report_parts.h"
 #include "backend/svg.h"
 
-#define CELLS       200 // a side, at most
+#define CELLS       256 // a side, at most
 #define SIDE        420.0
 #define LEFT        28.0
 #define TOP         34.0

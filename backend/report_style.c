@@ -54,6 +54,7 @@ const char *report_style(void) {
            ".again{fill:var(--again);background:var(--again)}"
            ".gradient{fill:var(--gradient);background:var(--gradient)}"
            ".workspace,.transfer{fill:var(--workspace);background:var(--workspace)}\n"
+           ".pair .again{stroke:var(--again);stroke-width:1.5}"
            ".first{fill:var(--soft)}.frame{fill:none;stroke:var(--line)}\n"
            ".before{stroke:var(--ink)}.budget{stroke:var(--budget);stroke-dasharray:5 4}"
            "svg .budget-text{fill:var(--budget)}\n"

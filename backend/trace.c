@@ -10,9 +10,16 @@ struct trace {
     bool has_events; // a comma is due
 };
 
-static void begin(struct trace *x, const char *phase, uint32_t device) {
-    str_addf(x->out, "%s{\"ph\":\"%s\",\"pid\":%u,\"tid\":1", x->has_events ? ",\n" : "\n", phase,
-             device + 1);
+// Transfers have a lane of their own beside what computes.
+enum lane { LANE_COMPUTE = 1, LANE_TRANSFER };
+
+static enum lane lane_of(const struct trace *x, uint32_t step) {
+    return x->t->work[step] == WORK_TRANSFER ? LANE_TRANSFER : LANE_COMPUTE;
+}
+
+static void begin(struct trace *x, const char *phase, uint32_t device, enum lane lane) {
+    str_addf(x->out, "%s{\"ph\":\"%s\",\"pid\":%u,\"tid\":%d", x->has_events ? ",\n" : "\n", phase,
+             device + 1, lane);
     x->has_events = true;
 }
 
@@ -26,19 +33,23 @@ static void add_time(struct trace *x, const char *key, int64_t ns) {
 
 static void name_device(struct trace *x, uint32_t device) {
     const char *name = x->t->device_name[device];
-    begin(x, "M", device);
+    begin(x, "M", device, LANE_COMPUTE);
     str_add(x->out, ",\"name\":\"process_name\",\"args\":{\"name\":");
     str_add_json(x->out, *name ? name : "plan");
     str_add(x->out, "}}");
-    begin(x, "M", device);
+    begin(x, "M", device, LANE_COMPUTE);
     str_add(x->out, ",\"name\":\"thread_name\",\"args\":{\"name\":\"compute\"}}");
+    if (x->t->n_devices == 1)
+        return;
+    begin(x, "M", device, LANE_TRANSFER);
+    str_add(x->out, ",\"name\":\"thread_name\",\"args\":{\"name\":\"transfers\"}}");
 }
 
 static void add_slice(struct trace *x, uint32_t i) {
     const struct timeline *t = x->t;
     node_id id = t->graph->order.at[i];
     const struct node *n = graph_node(t->graph, id);
-    begin(x, "X", t->device[i]);
+    begin(x, "X", t->device[i], lane_of(x, i));
     add_time(x, "ts", t->start[i]);
     add_time(x, "dur", t->end[i] - t->start[i]);
     str_add(x->out, ",\"name\":");
@@ -65,7 +76,7 @@ static void add_slice(struct trace *x, uint32_t i) {
 
 static void add_counter(struct trace *x, uint32_t i) {
     const struct timeline *t = x->t;
-    begin(x, "C", t->device[i]);
+    begin(x, "C", t->device[i], LANE_COMPUTE);
     add_time(x, "ts", t->start[i]);
     str_add(x->out, ",\"name\":\"memory\",\"args\":{");
     for (int h = 0; h < HOLDER_COUNT_; h++)
@@ -77,12 +88,12 @@ static void add_counter(struct trace *x, uint32_t i) {
 static void add_arrow(struct trace *x, uint32_t from, uint32_t to, const char *name) {
     const struct timeline *t = x->t;
     uint32_t id = ++x->n_arrows;
-    begin(x, "s", t->device[from]);
+    begin(x, "s", t->device[from], lane_of(x, from));
     add_time(x, "ts", t->end[from]);
     str_addf(x->out, ",\"id\":%u,\"cat\":\"transfer\",\"name\":", id);
     str_add_json(x->out, name);
     str_add(x->out, "}");
-    begin(x, "f", t->device[to]);
+    begin(x, "f", t->device[to], lane_of(x, to));
     add_time(x, "ts", t->start[to]);
     str_addf(x->out, ",\"id\":%u,\"bp\":\"e\",\"cat\":\"transfer\",\"name\":", id);
     str_add_json(x->out, name);

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "frontend/costs.h"
 #include "frontend/load.h"
 #include "frontend/plan.h"
 #include "frontend/version.h"
@@ -180,7 +181,9 @@ int mfc_run(struct mfc *m, const char *passes) {
                              .progress = m->on_progress,
                              .progress_to = m->progress_context};
     struct plan_report report;
-    status st = passes ? plan_run(m->model, passes, &c) : plan_make(m->model, &c, NULL, &report);
+    status st = costs_read(&scratch, &m->diags, &m->options, &c.costs);
+    if (!st)
+        st = passes ? plan_run(m->model, passes, &c) : plan_make(m->model, &c, NULL, &report);
     arena_free(&scratch);
     return finish(m, st);
 }

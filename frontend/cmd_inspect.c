@@ -7,6 +7,7 @@
 #include "frontend/cli.h"
 #include "frontend/load.h"
 #include "ir/base/checked.h"
+#include "ir/base/file.h"
 
 struct operator_count {
     const char *domain, *type;
@@ -151,15 +152,13 @@ static void print_head(struct str *out, const struct model *m) {
         str_addf(out, "  %-14s %zu\n", "functions", m->functions.n);
 }
 
-static void print_inspection(struct str *out, struct inspection *x) {
+static void print_inspection(struct str *out, const struct inspection *x) {
     const struct graph *g = x->m->graph;
     size_t n_unknown = 0;
     print_head(out, x->m);
     print_values(out, "inputs", g, g->inputs.at, g->inputs.n);
     print_values(out, "outputs", g, g->outputs.at, g->outputs.n);
     str_addf(out, "nodes %35lld\n", (long long)x->n_nodes);
-    if (x->counts.n)
-        qsort(x->counts.at, x->counts.n, sizeof *x->counts.at, by_count);
     for (size_t i = 0; i < x->counts.n; i++)
         print_operator(out, &x->counts.at[i]);
     str_add(out, "memory\n");
@@ -174,6 +173,90 @@ static void print_inspection(struct str *out, struct inspection *x) {
     }
 }
 
+// ---- The same for machines ----
+
+static void json_tally(struct str *out, const char *what, const struct tally *t) {
+    str_addf(out, ",\n\"%s\":{\"bytes\":", what);
+    if (t->overflow)
+        str_add(out, "null");
+    else
+        str_addf(out, "%lld", (long long)t->n_bytes);
+    str_addf(out, ",\"tensors\":%zu,\"without_size\":%zu}", t->n, t->n_unknown);
+}
+
+static void json_values(struct str *out, const char *what, const struct graph *g,
+                        const value_id *at, size_t n) {
+    const char *before = "\n";
+    str_addf(out, ",\n\"%s\":[", what);
+    for (size_t i = 0; i < n; i++) {
+        const struct value *v = graph_value(g, at[i]);
+        struct str type = str_make(out->arena);
+        if (v->init)
+            continue;
+        if (v->type)
+            type_print(&type, v->type);
+        str_addf(out, "%s{\"name\":", before);
+        str_add_json(out, v->name);
+        str_add(out, ",\"type\":");
+        str_add_json(out, v->type ? str_text(&type) : "?");
+        str_add_char(out, '}');
+        before = ",\n";
+    }
+    str_add(out, "]");
+}
+
+static void json_head(struct str *out, const struct model *m) {
+    str_add(out, "{\"format\":\"mfc-inspection\",\"version\":1,\n\"path\":");
+    str_add_json(out, m->path ? m->path : "");
+    str_addf(out, ",\n\"ir_version\":%lld,\n\"producer\":", (long long)m->ir_version);
+    str_add_json(out, m->producer ? m->producer : "");
+    str_add(out, ",\n\"opsets\":[");
+    for (size_t i = 0; i < m->opsets.n; i++) {
+        const char *domain = m->opsets.at[i].domain;
+        str_addf(out, "%s{\"domain\":", i ? "," : "");
+        str_add_json(out, domain && *domain ? domain : "ai.onnx");
+        str_addf(out, ",\"version\":%lld}", (long long)m->opsets.at[i].version);
+    }
+    str_addf(out, "],\n\"functions\":%zu", m->functions.n);
+}
+
+static void json_inspection(struct str *out, const struct inspection *x) {
+    const struct graph *g = x->m->graph;
+    json_head(out, x->m);
+    json_values(out, "inputs", g, g->inputs.at, g->inputs.n);
+    json_values(out, "outputs", g, g->outputs.at, g->outputs.n);
+    str_addf(out, ",\n\"nodes\":%lld,\n\"operators\":[", (long long)x->n_nodes);
+    for (size_t i = 0; i < x->counts.n; i++) {
+        const struct operator_count *o = &x->counts.at[i];
+        str_addf(out, "%s\n{\"domain\":", i ? "," : "");
+        str_add_json(out, *o->domain ? o->domain : "ai.onnx");
+        str_add(out, ",\"operator\":");
+        str_add_json(out, o->type);
+        str_addf(out, ",\"nodes\":%lld,\"known\":%s}", (long long)o->n,
+                 o->known ? "true" : "false");
+    }
+    str_add(out, "]");
+    json_tally(out, "parameters", &x->parameters);
+    json_tally(out, "activations", &x->activations);
+    str_add(out, "}\n");
+}
+
+// Text to standard output, unless the JSON goes there.
+static status show(struct cli *c, struct inspection *x) {
+    const char *path = options_text(&c->options, "json");
+    struct str json = str_make(&c->arena);
+    if (x->no_room)
+        return diag_no_room(&c->diags);
+    if (x->counts.n)
+        qsort(x->counts.at, x->counts.n, sizeof *x->counts.at, by_count);
+    if (!path || strcmp(path, "-") != 0)
+        print_inspection(&c->out, x);
+    if (!path)
+        return ST_OK;
+    json_inspection(&json, x);
+    return output_text(&c->arena, &c->diags, path, &json);
+}
+
 static status run(struct cli *c) {
     struct pool names = pool_make(&c->arena);
     struct model *m;
@@ -184,13 +267,15 @@ static status run(struct cli *c) {
     count_graph(&x, m->graph);
     for (size_t i = 0; i < m->functions.n; i++)
         count_graph(&x, m->functions.at[i].body);
-    if (x.no_room)
-        st = diag_no_room(&c->diags);
-    else
-        print_inspection(&c->out, &x);
+    st = show(c, &x);
     model_close(m);
     return st;
 }
+
+static const struct option_spec inspect_options[] = {
+    {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
+     "also write it as JSON; - is standard output, without the text"},
+    {0}};
 
 const struct command cmd_inspect = {
     .name = "inspect",
@@ -201,5 +286,6 @@ const struct command cmd_inspect = {
         "its parameters and of its activations as far as their shapes are declared.",
     .least = 1,
     .most = 1,
+    .options = inspect_options,
     .run = run,
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "frontend/cli.h"
+#include "frontend/costs.h"
 #include "frontend/load.h"
 #include "ir/pass.h"
 #include "ir/text.h"
@@ -124,9 +125,12 @@ static status run_passes(struct cli *c, const struct pipeline *p, struct model *
                                    .progress_to = c,
                                    .worker_path = cli_worker_path()};
     struct pipeline_hooks hooks = {.to = &o, .before = before, .after = after};
-    status st = pipeline_run(p, m, &context, &hooks);
-    if (st)
-        leave_reproducer(&o);
+    status st = costs_read(&c->arena, &c->diags, &c->options, &context.costs);
+    if (!st) {
+        st = pipeline_run(p, m, &context, &hooks);
+        if (st)
+            leave_reproducer(&o);
+    }
     arena_free(&o.kept);
     return st;
 }

@@ -5,8 +5,11 @@
 
 #include "frontend/cli.h"
 #include "frontend/cli_watch.h"
+#include "frontend/costs.h"
+#include "frontend/extras.h"
 #include "frontend/load.h"
 #include "frontend/plan.h"
+#include "frontend/version.h"
 #include "frontend/weights.h"
 
 static void progress(void *to, const char *line) {
@@ -19,7 +22,21 @@ static void begin(void *context, int64_t base_cost, int64_t budget_bytes) {
     watch_begin(w, budget_bytes);
 }
 
-static status run_plan(struct cli *c, struct model *m, struct plan_report *report) {
+// What is written besides the plan is written first and shown last, so that all of it appears or
+// nothing does.
+static status write_extras(struct cli *c, const struct model *m, const struct plan_report *report,
+                           struct extras *extras) {
+    struct facts facts = facts_none();
+    facts.title = file_name(c->arguments[0]);
+    facts.command = c->line;
+    facts.version = version_mfc();
+    plan_report_facts(report, &facts);
+    facts_read(m, &facts);
+    return extras_write(extras, report->step ? report->step : m, m, &facts, &c->diags);
+}
+
+static status run_plan(struct cli *c, struct model *m, struct plan_report *report,
+                       struct extras *extras) {
     struct arena scratch = arena_make(&c->mem);
     struct watch w;
     struct pass_context context = {.arena = &scratch,
@@ -29,12 +46,17 @@ static status run_plan(struct cli *c, struct model *m, struct plan_report *repor
                                    .progress = progress,
                                    .progress_to = c,
                                    .worker_path = cli_worker_path()};
+    const char *passes = options_text(&c->options, "passes");
+    status st = costs_read(&c->arena, &c->diags, &c->options, &context.costs);
     watch_open(&w, c, NULL, 0);
     w.patient = true; // the plan is still to be written when the search has ended
     struct plan_watch watch = {.hooks = watch_hooks(&w), .begin = begin};
-    const char *passes = options_text(&c->options, "passes");
-    status st = passes ? plan_run(m, passes, &context) : plan_make(m, &context, &watch, report);
+    if (!st)
+        st = passes ? plan_run(m, passes, &context) : plan_make(m, &context, &watch, report);
     watch_close(&w);
+    if (!st)
+        st = write_extras(c, m, report, extras);
+    report->step = NULL; // it ends with the scratch arena
     arena_free(&scratch);
     return st;
 }
@@ -48,40 +70,43 @@ static status write_plan(struct cli *c, struct model *m, const char *target) {
 }
 
 static status tell(struct cli *c, const struct plan_report *report) {
-    const char *path = options_text(&c->options, "json");
     struct str text = str_make(&c->arena);
     if (report->planned && !c->quiet) {
         plan_report_print(&text, report);
         fputs(str_text(&text), stderr);
     }
-    if (!path)
-        return ST_OK;
-    struct str json = str_make(&c->arena);
-    plan_report_json(&json, report);
-    if (strcmp(path, "-") != 0)
-        return output_text(&c->arena, &c->diags, path, &json);
-    str_add(&c->out, str_text(&json));
-    return ST_OK;
+    return text.failed ? diag_no_room(&c->diags) : ST_OK;
 }
 
-static status run(struct cli *c) {
+static status plan(struct cli *c, const char *target, struct extras *extras) {
     struct pool names = pool_make(&c->arena);
     struct plan_report report = {0};
     struct model *m;
-    const char *target = options_text(&c->options, "output");
-    if (!target)
-        return diag_error(&c->diags, DIAG_USAGE, loc_none(),
-                          "no output is given: mfc %s -o PLAN.onnx", c->arguments[0]);
     status st = load_model(&c->arena, &names, &c->diags, c->arguments[0], &m);
     if (st)
         return st;
     cli_flush_diags(c);
-    st = run_plan(c, m, &report);
+    st = run_plan(c, m, &report, extras);
     if (!st)
         st = write_plan(c, m, target);
     if (!st)
+        st = extras_commit(extras, &c->diags);
+    if (!st)
         st = tell(c, &report);
     model_close(m);
+    return st;
+}
+
+static status run(struct cli *c) {
+    const char *target = options_text(&c->options, "output");
+    struct extras extras;
+    if (!target)
+        return diag_error(&c->diags, DIAG_USAGE, loc_none(),
+                          "no output is given: mfc %s -o PLAN.onnx", c->arguments[0]);
+    status st = extras_open(&extras, &c->options, c->arguments[0], target, &c->arena, &c->diags);
+    if (!st)
+        st = plan(c, target, &extras);
+    extras_close(&extras);
     int signal_number = atomic_load(&c->stop->raised);
     return (!st || st == ST_NO_PLAN) && signal_number ? (status)(128 + signal_number) : st;
 }
@@ -89,8 +114,7 @@ static status run(struct cli *c) {
 static const struct option_spec plan_options[] = {
     {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0,
      "the plan to write (.onnx, .mfc or .dot); - is stdout"},
-    {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
-     "write what the summary says, as JSON; - is stdout"},
+    EXTRAS_OPTIONS,
     {"weights", 0, OPTION_CHOICE, "overridable|inputs", "overridable", 0, 0,
      "how parameters are kept: initializers that can be fed, or plain inputs"},
     {"initial", 0, OPTION_TEXT, "FILE", NULL, 0, 0,

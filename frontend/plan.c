@@ -29,11 +29,11 @@ status plan_make(struct model *m, struct pass_context *c, const struct plan_watc
                  struct plan_report *out) {
     *out = (struct plan_report){.bound = BOUND_NONE};
     status st = plan_run(m, step_passes(), c);
+    if (!st)
+        st = plan_run(m, "names,costs", c);
     if (st || remat_is_off(c->options))
         return st;
     st = step_record(m, c->options, c->diags);
-    if (!st)
-        st = plan_run(m, "costs", c);
     return st ? st : plan_search(m, c, watch, out);
 }
 

@@ -6,6 +6,7 @@
 // that order. The promise is about the peak of the runtime model (backend/runtime.h).
 #pragma once
 
+#include "backend/facts.h"
 #include "ir/base/options.h"
 #include "ir/pass.h"
 #include "solver/solve.h"
@@ -24,6 +25,8 @@ struct plan_report {
     int64_t n_nodes, n_groups;
     int64_t n_again, n_control; // nodes that repeat another one; control nodes
     bool is_interrupted;        // the search was ended early
+    enum outcome outcome;
+    const struct model *step; // the unplanned step, in the arena of the context; or NULL
 };
 
 // Who wants to see the search: told of each search before it begins. All may be NULL.
@@ -48,6 +51,6 @@ status plan_search(struct model *m, struct pass_context *c, const struct plan_wa
 // Writes it: text for a name that ends with .mfc, a picture for .dot, else ONNX.
 status plan_write(const struct model *m, const char *path, struct diags *d);
 
-// plan_report.c: a table for people, an object for machines.
+// plan_report.c: a table for people, and the numbers as reports take them.
 void plan_report_print(struct str *out, const struct plan_report *r);
-void plan_report_json(struct str *out, const struct plan_report *r);
+void plan_report_facts(const struct plan_report *r, struct facts *out);

@@ -1,4 +1,4 @@
-// What a plan promises and costs, in words and as JSON: see plan.h.
+// What a plan promises and costs, in words and for reports: see plan.h.
 #include "frontend/plan.h"
 
 static double percent(int64_t part, int64_t whole) {
@@ -33,33 +33,17 @@ void plan_report_print(struct str *out, const struct plan_report *r) {
         str_add(out, "The search was interrupted: this is the best plan so far.\n");
 }
 
-void plan_report_json(struct str *out, const struct plan_report *r) {
-    str_addf(out, "{\"planned\":%s", r->planned ? "true" : "false");
-    if (r->planned) {
-        const struct {
-            const char *key;
-            int64_t value;
-        } entries[] = {
-            {"unplanned_peak_bytes", r->unplanned_bytes},
-            {"budget_bytes", r->budget_bytes},
-            {"peak_bytes", r->peak_bytes},
-            {"liveness_bytes", r->liveness_bytes},
-            {"fixed_bytes", r->fixed_bytes},
-            {"base_cost", r->base_cost},
-            {"cost", r->cost},
-            {"bound", r->bound},
-            {"nodes", r->n_nodes},
-            {"groups", r->n_groups},
-            {"again", r->n_again},
-            {"control", r->n_control},
-        };
-        str_addf(out, ",\"runtime\":\"%s\",\"interrupted\":%s", r->runtime,
-                 r->is_interrupted ? "true" : "false");
-        for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
-            if (entries[i].value == BOUND_NONE)
-                str_addf(out, ",\"%s\":null", entries[i].key);
-            else
-                str_addf(out, ",\"%s\":%lld", entries[i].key, (long long)entries[i].value);
-    }
-    str_add(out, "}\n");
+void plan_report_facts(const struct plan_report *r, struct facts *out) {
+    if (!r->planned)
+        return;
+    out->runtime = r->runtime;
+    out->outcome = outcome_name(r->outcome);
+    out->is_interrupted = r->is_interrupted;
+    out->unplanned_peak_bytes = r->unplanned_bytes;
+    out->budget_bytes = r->budget_bytes;
+    out->peak_bytes = r->peak_bytes;
+    out->liveness_bytes = r->liveness_bytes;
+    out->base_cost = r->base_cost;
+    out->cost = r->cost;
+    out->bound = r->bound == BOUND_NONE ? FACTS_UNKNOWN : r->bound;
 }

@@ -255,6 +255,8 @@ static status finish(struct planning *k, const struct winner *win) {
         return st;
     const struct schedule *s = &win->schedule;
     out->planned = true;
+    out->step = step;
+    out->outcome = s->outcome;
     out->budget_bytes = k->settings.dual ? t.peak_bytes : k->budget_bytes;
     out->peak_bytes = t.peak_bytes;
     out->liveness_bytes = t.liveness_bytes;

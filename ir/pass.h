@@ -20,6 +20,8 @@
 #include "ir/base/stop.h"
 #include "ir/graph.h"
 
+struct cost_sources;
+
 // What a pass gets besides the model.
 struct pass_context {
     struct arena *arena; // for its own use, freed when it has returned; the model has its own
@@ -30,6 +32,7 @@ struct pass_context {
     void *progress_to;
     const char *worker_path; // the mfc executable, for passes that search in processes of their
                              // own; NULL: they search here
+    const struct cost_sources *costs; // what files say about costs (passes/cost_source.h); or NULL
 };
 
 struct pass {

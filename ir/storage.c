@@ -46,8 +46,14 @@ static bool new_storage(struct making *k, value_id v, bool is_fixed) {
     return !is_fixed || checked_add(s->fixed_bytes, s->bytes[i], &s->fixed_bytes);
 }
 
+// What is sent to another device has bytes of its own there.
+static bool is_sent(const struct graph *g, const struct node *n) {
+    node_id def = graph_value(g, n->in[0])->def;
+    return def.i && graph_node(g, def)->device != n->device;
+}
+
 static bool node_storages(struct making *k, const struct node *n) {
-    bool is_view = op_info(n->op)->flags & OPF_VIEW && n->n_in && n->in[0].i;
+    bool is_view = op_info(n->op)->flags & OPF_VIEW && n->n_in && n->in[0].i && !is_sent(k->g, n);
     bool ok = true;
     for (uint32_t o = 0; o < n->n_out && ok; o++) {
         if (!n->out[o].i)

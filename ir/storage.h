@@ -4,7 +4,8 @@
 // value it is a view of. Inputs, initializers and the results of Constant nodes are *fixed*: held
 // throughout. Everything else is held from the node that makes it to the last node that reads it
 // or one of its views; outputs of the graph to the end. A view that is an output itself has a
-// storage of its own: a runtime hands out each output as a tensor that nothing else shares.
+// storage of its own: a runtime hands out each output as a tensor that nothing else shares. So does
+// one on another device than its source: it is a copy.
 //
 // Only the graph itself is looked at. What subgraphs capture counts as read by the node that has
 // them; what they make inside does not count.

@@ -78,10 +78,11 @@ void cost_estimate(struct graph *g, node_id id, struct arena *a, struct diags *d
         out->work = out->flops;
 }
 
-int64_t cost_time(const struct cost *c, const struct cost_device *device) {
-    if (c->is_free)
-        return 0;
-    double compute = (double)c->work / device->rate, move = (double)c->bytes / device->bandwidth;
-    double time = device->overhead + (compute > move ? compute : move);
+int64_t cost_round(double time) {
     return time < 1 ? 1 : time < (double)COST_MOST ? (int64_t)(time + 0.5) : COST_MOST;
+}
+
+int64_t cost_time(const struct cost *c, const struct cost_device *device) {
+    double compute = (double)c->work / device->rate, move = (double)c->bytes / device->bandwidth;
+    return c->is_free ? 0 : cost_round(device->overhead + (compute > move ? compute : move));
 }

@@ -48,7 +48,9 @@ typedef void cost_rule(struct cost *c);
 
 // Runs the rule of a node whose operands have static shapes. The arena is for scratch.
 void cost_estimate(struct graph *g, node_id n, struct arena *a, struct diags *d, struct cost *out);
-// Nanoseconds, at least 1 unless the node is free.
+// Nanoseconds as they are kept: whole, at least 1, at most COST_MOST.
+int64_t cost_round(double time);
+// What the device takes for it; 0 when the node is free.
 int64_t cost_time(const struct cost *c, const struct cost_device *device);
 
 // n sums of `inner` products each (cost_matmul.c).

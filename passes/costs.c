@@ -1,8 +1,9 @@
 // Costs: every node gets the time that it takes, in nanoseconds, and the bytes that it allocates
-// while it runs. The time comes from the cost rule of its operator (cost_*.c) and the speed of the
-// device (cost.h).
+// while it runs. Stages: an estimate by the cost rule of its operator (cost_*.c) and the speed of
+// the device (cost.h); over it what a runtime measured, and over that what the user's own model
+// says (cost_source.h).
 #include "ir/pass.h"
-#include "passes/cost.h"
+#include "passes/cost_source.h"
 
 // About what one core of a present-day server does in ONNX Runtime's kernels; see docs/costs.md.
 static const struct option_spec options[] = {
@@ -12,6 +13,9 @@ static const struct option_spec options[] = {
      "memory bandwidth of the device, in 1e9 bytes per second"},
     {"node-overhead", 0, OPTION_REAL, "US", "2", 0, INT32_MAX,
      "time that starting a node takes, in microseconds"},
+    {"profile", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
+     "take times from this profile by ONNX Runtime (JSON)"},
+    {"costs", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "take costs from this cost model (JSON)"},
     {0}};
 
 static status read_device(const struct pass_context *c, struct cost_device *out) {
@@ -24,18 +28,45 @@ static status read_device(const struct pass_context *c, struct cost_device *out)
                       "--rate and --bandwidth must be more than 0");
 }
 
+static status estimate(struct cost_list *list, const struct cost_device *device) {
+    const struct graph *g = list->g;
+    list->n = g->order.n;
+    if (!(list->at = ARENA_ARRAY(list->a, struct cost_line, list->n)))
+        return diag_no_room(list->d);
+    for (size_t i = 0; i < list->n; i++) {
+        struct cost_line *l = &list->at[i];
+        l->node = g->order.at[i];
+        cost_estimate(list->g, l->node, list->a, list->d, &l->estimate);
+        l->time = cost_time(&l->estimate, device);
+    }
+    return ST_OK;
+}
+
+// The options name files; who runs the pass has read them.
+static status apply_sources(struct cost_list *list, const struct pass_context *c) {
+    const struct cost_sources *s = c->costs;
+    if ((options_given(c->options, "profile") && !(s && s->profile)) ||
+        (options_given(c->options, "costs") && !(s && s->model)))
+        return diag_error(c->diags, DIAG_INTERNAL, loc_none(),
+                          "a file that --profile or --costs names was not read");
+    status st = s && s->profile ? cost_profile_apply(s->profile, list) : ST_OK;
+    return !st && s && s->model ? cost_model_apply(s->model, list) : st;
+}
+
 static status run(struct model *m, struct pass_context *c) {
-    struct graph *g = m->graph;
+    struct cost_list list = {.g = m->graph, .a = c->arena, .d = c->diags};
     struct cost_device device;
     status st = read_device(c, &device);
     if (!st)
         st = shape_demand(m, c);
-    for (size_t i = 0; i < g->order.n && !st; i++) {
-        struct node *n = graph_node(g, g->order.at[i]);
-        struct cost cost;
-        cost_estimate(g, g->order.at[i], c->arena, c->diags, &cost);
-        n->cost = cost_time(&cost, &device);
-        n->workspace_bytes = cost.workspace_bytes;
+    if (!st)
+        st = estimate(&list, &device);
+    if (!st)
+        st = apply_sources(&list, c);
+    for (size_t i = 0; i < list.n && !st; i++) {
+        struct node *n = graph_node(m->graph, list.at[i].node);
+        n->cost = list.at[i].time;
+        n->workspace_bytes = list.at[i].estimate.workspace_bytes;
     }
     return st;
 }

@@ -1,89 +1,13 @@
 // Bounds over all orders: see any_order.h. Stages: find the node at whose first run the most bytes
 // are wanted by both sides; prove what one cut there gives; then take more cuts above and below it,
 // evenly through the region over the budget, and prove again.
-#include "solver/any_order.h"
+#include "solver/any_order_state.h"
 
 #include <string.h>
 
 #include "solver/cbc.h"
 #include "solver/cut.h"
 #include "solver/methods.h"
-
-#define MOST_CUTS  12
-#define MOST_TRIED 400 // candidates for a cut whose pressure is worked out
-
-enum side { SIDE_NONE, SIDE_BEFORE, SIDE_AT, SIDE_AFTER };
-
-struct any_order {
-    struct solve_run *r;
-    const struct any_order_effort *effort;
-    struct arena *arena;
-    int64_t start_ns;
-    enum side *side;              // of each node, for the cut that was looked at last
-    bool *in;                     // comparable with all cuts so far
-    int32_t *number;              // of each node in the smaller problem
-    int32_t tried[MOST_TRIED];    // candidates, ascending ...
-    int64_t pressure[MOST_TRIED]; // ... and the bytes that are wanted at each
-    int32_t n_tried;
-    int32_t cuts[MOST_CUTS];
-    int32_t n_cuts;
-};
-
-static void find_sides(struct any_order *s, int32_t q) {
-    const struct problem *p = s->r->p;
-    memset(s->side, 0, (size_t)p->n * sizeof *s->side);
-    s->side[q] = SIDE_AT;
-    for (int32_t v = q + 1; v < p->n; v++)
-        for (int32_t k = p->in_start[v]; k < p->in_start[v + 1]; k++)
-            if (s->side[p->in_of[k]] >= SIDE_AT)
-                s->side[v] = SIDE_AFTER;
-    for (int32_t v = q - 1; v >= 0; v--)
-        for (int32_t k = p->out_start[v]; k < p->out_start[v + 1]; k++) {
-            enum side of = s->side[p->out_of[k]];
-            if (of == SIDE_BEFORE || of == SIDE_AT)
-                s->side[v] = SIDE_BEFORE;
-        }
-}
-
-// Bytes at the first run of q when nothing that is read later is run again.
-static int64_t find_pressure(struct any_order *s, int32_t q) {
-    const struct problem *p = s->r->p;
-    int64_t sum = p->fixed_bytes + p->bytes[q] + p->workspace[q];
-    find_sides(s, q);
-    for (int32_t v = 0; v < q; v++) {
-        bool wanted = p->keep[v];
-        for (int32_t k = p->out_start[v]; k < p->out_start[v + 1] && !wanted; k++)
-            wanted = s->side[p->out_of[k]] >= SIDE_AT;
-        if (s->side[v] == SIDE_BEFORE && wanted)
-            sum += p->bytes[v];
-    }
-    return sum;
-}
-
-// Candidates: nodes where the given order holds more than the budget, evenly if there are many.
-static bool find_candidates(struct any_order *s) {
-    const struct problem *p = s->r->p;
-    struct cut_view view;
-    struct sequence given;
-    int64_t *held, room = s->r->options->budget_bytes - p->fixed_bytes;
-    int32_t *stage, n_over = 0, n_seen = 0;
-    if (!cut_view_make(p, s->r->options->budget_bytes, s->arena, &view) ||
-        !sequence_given(p, s->arena, &given) || !cut_profile(&view, given, s->arena, &held, &stage))
-        return false;
-    for (int32_t v = 0; v < p->n; v++)
-        n_over += held[v] > room;
-    for (int32_t v = 0; v < p->n && !stop_now(s->r->stop); v++) {
-        if (held[v] <= room)
-            continue;
-        int64_t before = (int64_t)n_seen * MOST_TRIED / n_over;
-        int64_t after = (int64_t)++n_seen * MOST_TRIED / n_over;
-        if (n_over > MOST_TRIED && before == after)
-            continue;
-        s->tried[s->n_tried] = v;
-        s->pressure[s->n_tried++] = find_pressure(s, v);
-    }
-    return true;
-}
 
 // Takes q in as a cut; what is not comparable with it leaves. Only when no other cut leaves, and
 // few bytes.
@@ -92,7 +16,7 @@ static bool take_cut(struct any_order *s, int32_t q, int64_t most_lost) {
     int64_t lost = 0;
     if (s->n_cuts == MOST_CUTS || !s->in[q])
         return false;
-    find_sides(s, q);
+    any_order_sides(s, q);
     for (int32_t v = 0; v < p->n; v++)
         lost += s->in[v] && s->side[v] == SIDE_NONE ? p->bytes[v] : 0;
     for (int32_t k = 0; k < s->n_cuts; k++)
@@ -232,10 +156,10 @@ status any_order_run(struct solve_run *r, const struct any_order_effort *effort)
                                 .effort = effort,
                                 .arena = &a,
                                 .start_ns = stop_clock_ns(),
-                                .side = ARENA_ARRAY(&a, enum side, p->n),
+                                .side = ARENA_ARRAY(&a, enum cut_side, p->n),
                                 .in = ARENA_ARRAY(&a, bool, p->n),
                                 .number = ARENA_ARRAY(&a, int32_t, p->n)};
-    if (!s || !s->side || !s->in || !s->number || !find_candidates(s))
+    if (!s || !s->side || !s->in || !s->number || !any_order_candidates(s))
         st = diag_no_room(r->diags);
     int32_t best = 0;
     int64_t all_bytes = 0;
@@ -260,5 +184,6 @@ status any_order_run(struct solve_run *r, const struct any_order_effort *effort)
 
 status method_any_order(struct solve_run *r) {
     struct any_order_effort effort = {.n_nodes = r->options->work > 0 ? 10 : 0};
-    return any_order_run(r, &effort);
+    status st = any_order_price(r);
+    return st != ST_OK || solve_over(r) ? st : any_order_run(r, &effort);
 }

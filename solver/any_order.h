@@ -15,5 +15,9 @@ struct any_order_effort {
     int32_t n_nodes; // of each search tree, for repeatable runs; 0: no limit
 };
 
-// Proves what it can and tells the run, with letter 'O'.
+// What single cuts prove, each with a price on the bytes held at it (one_cut.h); for any size of
+// graph. In the given order, if the run asks for that, they prove more.
+status any_order_price(struct solve_run *r);
+
+// The integer programs of several cuts. Proves what it can and tells the run, with letter 'O'.
 status any_order_run(struct solve_run *r, const struct any_order_effort *effort);

@@ -29,7 +29,7 @@ bool chains_make(struct chains *cs, struct solve_run *r) {
     *cs = (struct chains){.n = chains_for(r->p->n),
                           .first_work = ROUND_WORK + (int64_t)ROUND_WORK_PER_NODE * r->p->n};
     bool some = sequence_given(r->p, r->arena, &cs->given) &&
-                start_greedy(r->p, o->budget_bytes, r->arena, &cs->greedy);
+                start_cuts(r->p, o->budget_bytes, r->stop, r->arena, &cs->greedy);
     if (some)
         solve_offer(r, cs->greedy, 'G');
     int32_t n_good = 0;

@@ -20,6 +20,8 @@ enum {
     PROGRAM_ROUNDS = 4,
     PROGRAM_MOST = 20000, // nodes above which a linear program would outlast a stop by seconds
     PROGRAM_LARGE = 250,  // nodes of a problem above which limited work has no integer program
+    POLISH_NODES = 600,   // a problem of so many is worth some rounds ...
+    POLISH_ROUNDS = 4,    // ... even when the start is within the gap already: they take moments
 };
 
 struct portfolio {
@@ -32,6 +34,16 @@ struct portfolio {
     status program_status;
     atomic_bool program_done;
 };
+
+// Nothing is left to do; a small problem within the gap is polished first.
+static bool is_over(struct portfolio *f) {
+    struct solve_run *r = f->r;
+    if (stop_now(r->stop) || !solve_settled(r))
+        return stop_now(r->stop);
+    int64_t cost = solve_best_cost(r);
+    bool open = cost != INT64_MAX && cost > solve_best_bound(r) && cost > r->options->target_cost;
+    return !open || r->p->n > POLISH_NODES || f->chains.n_rounds >= POLISH_ROUNDS;
+}
 
 static void *run_program(void *argument) {
     struct portfolio *f = argument;
@@ -58,9 +70,9 @@ static status in_work(struct portfolio *f) {
         r->options->work > INT64_MAX / WORK_UNIT ? INT64_MAX : r->options->work * WORK_UNIT;
     int64_t half = left / 2;
     bool program = r->p->n <= PROGRAM_LARGE;
-    while (left > 0 && !solve_over(r)) {
+    while (left > 0 && !is_over(f)) {
         left -= chains_round(&f->chains, r, r->options->threads, left);
-        if (!program || left > half || solve_over(r))
+        if (!program || left > half || is_over(f))
             continue;
         program = false;
         ready_program(f, 0);
@@ -79,9 +91,9 @@ static status in_time_alone(struct portfolio *f) {
     double first = stop_seconds_left(r->stop) * 0.1, some = 0.5 + r->p->n * 2e-3;
     first = first < some ? first : some;
     bool program = r->p->n <= PROGRAM_MOST;
-    while (!solve_over(r)) {
+    while (!is_over(f)) {
         chains_round(&f->chains, r, 1, INT64_MAX);
-        if (!program || solve_seconds(r) < first || solve_over(r))
+        if (!program || solve_seconds(r) < first || is_over(f))
             continue;
         program = false;
         double left = stop_seconds_left(r->stop);
@@ -98,12 +110,12 @@ static status in_time(struct portfolio *f) {
     struct solve_run *r = f->r;
     pthread_t thread;
     bool running = false, tried = r->p->n > PROGRAM_MOST;
-    while (!solve_over(r)) {
+    while (!is_over(f)) {
         int32_t n_threads = r->options->threads;
         if (running && !atomic_load(&f->program_done))
             n_threads--;
         chains_round(&f->chains, r, n_threads, INT64_MAX);
-        if (!tried && !solve_over(r)) {
+        if (!tried && !is_over(f)) {
             tried = true;
             ready_program(f, 0);
             running = pthread_create(&thread, NULL, run_program, f) == 0;
@@ -123,6 +135,10 @@ status method_portfolio(struct solve_run *r) {
     status st = ST_OK;
     if (!chains_make(&f->chains, r))
         st = diag_no_room(r->diags);
+    else
+        st = any_order_price(r);
+    if (st != ST_OK || is_over(f))
+        ; // nothing is left to do
     else if (r->options->work > 0)
         st = in_work(f);
     else if (r->options->threads <= 1)

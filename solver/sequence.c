@@ -77,6 +77,26 @@ bool sequence_measure(const struct problem *p, struct sequence s, struct arena *
     return ok;
 }
 
+bool sequence_excess(const struct problem *p, struct sequence s, int64_t budget_bytes,
+                     struct arena *scratch, int64_t *excess_bytes) {
+    struct arena a = arena_make(scratch->mem);
+    struct lives l;
+    bool ok = find_lives(p, s, &a, &l);
+    int64_t held = p->fixed_bytes;
+    *excess_bytes = 0;
+    for (int32_t t = 0; ok && t < s.n; t++) {
+        int32_t v = s.at[t];
+        held += p->bytes[v];
+        int64_t over = held + p->workspace[v] - budget_bytes;
+        if (over > 0 && !checked_add(*excess_bytes, over, excess_bytes))
+            *excess_bytes = INT64_MAX;
+        for (int32_t k = l.first[t]; k != NONE; k = l.next[k])
+            held -= p->bytes[s.at[k]];
+    }
+    arena_free(&a);
+    return ok;
+}
+
 bool sequence_to_steps(const struct problem *p, struct sequence s, struct arena *a,
                        struct steps *out) {
     struct arena scratch = arena_make(a->mem);

@@ -24,6 +24,10 @@ struct sequence_facts {
 bool sequence_measure(const struct problem *p, struct sequence s, struct arena *scratch,
                       struct sequence_facts *out);
 
+// The bytes over a budget, summed over all positions of a right sequence. False: no room.
+bool sequence_excess(const struct problem *p, struct sequence s, int64_t budget_bytes,
+                     struct arena *scratch, int64_t *excess_bytes);
+
 // The steps of a sequence that sequence_measure finds right; every instance is freed at the
 // earliest safe moment. What is never read nor kept is freed right after it ran. Steps live in `a`.
 bool sequence_to_steps(const struct problem *p, struct sequence s, struct arena *a,

@@ -1,14 +1,17 @@
-// A start for the search, in O(m log n): look at the peak of the given order only, let go of the
-// tensors that wait across it and are cheapest to compute again per byte, as many as it takes, and
-// run them again when they are first needed after the peak. It is a knapsack solved greedily; for a
-// training graph it is often within a few percent of the best schedule, and it costs next to
-// nothing on graphs of any size.
+// A start for the search, in about linear time: cut the order at its peak, let go across the cut
+// what is cheapest to have again, and run it again when it is first needed (start_cut.h). Several
+// divisions of the order are tried, from none to very small ones. When no schedule fits, the best
+// one so far is taken for an order of its own, in which every run is a node, and cut again at its
+// peak: so come checkpoints within checkpoints.
+//
+// For training graphs the start is often within a fraction of a percent of the best schedule.
 #pragma once
 
+#include "ir/base/stop.h"
 #include "solver/problem.h"
 #include "solver/sequence.h"
 
-// The sequence that fits the budget with the fewest tensors let go, or the one of least peak when
-// none fits. First runs come in the given order. False: no room.
-bool start_greedy(const struct problem *p, int64_t budget_bytes, struct arena *a,
-                  struct sequence *out);
+// The cheapest sequence that was found to fit the budget, or, when none fits, the one that is over
+// it the least. First runs come in the given order. `stop` may be NULL. False: no room.
+bool start_cuts(const struct problem *p, int64_t budget_bytes, const struct stop *stop,
+                struct arena *a, struct sequence *out);

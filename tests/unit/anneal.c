@@ -141,7 +141,7 @@ static void test_greedy_start(void **unused) {
         struct sequence_facts facts;
         assert_int_equal(random_problem(&s.arena, &s.diags, 41, index, 50, false, &p), ST_OK);
         int64_t peak = problem_given_peak(&p, &s.arena);
-        assert_true(start_greedy(&p, peak * 4 / 5, &s.arena, &start));
+        assert_true(start_cuts(&p, peak * 4 / 5, NULL, &s.arena, &start));
         assert_true(sequence_measure(&p, start, &s.arena, &facts));
         assert_int_equal(facts.wrong_at, -1);
         assert_true(sequence_is_given_order(start));

@@ -98,6 +98,24 @@ static void devices_side_by_side(void **state) {
     scene_close(&p.s);
 }
 
+// What is sent is held on both sides while both need it.
+static void sent_is_held_twice(void **state) {
+    (void)state;
+    struct place p;
+    open_text(&p, "mfc 1\nopset 17\ndevice \"one\"\ndevice \"two\"\ngraph \"g\" {\n"
+                  "  input %x : f32[4]\n"
+                  "  %a = Exp(%x) : f32[4] cost=10 @one\n"
+                  "  %sent = Identity(%a) : f32[4] @two metadata={dev.mfc.role=\"transfer\"}\n"
+                  "  %b = Neg(%a) : f32[4] cost=10 @one\n"
+                  "  %c = Abs(%sent) : f32[4] cost=10 @two\n"
+                  "  output %b\n  output %c\n}\n");
+    assert_int_equal(p.t.work[1], WORK_TRANSFER);
+    assert_int_equal(p.t.held_bytes[1], 16);     // sent
+    assert_int_equal(p.t.held_bytes[2], 3 * 16); // x, a, b
+    assert_int_equal(p.t.held_bytes[3], 2 * 16); // sent, c
+    scene_close(&p.s);
+}
+
 // On one device the parts add up to what liveness says, for any graph.
 static void parts_are_the_whole(void **state) {
     (void)state;
@@ -121,9 +139,8 @@ static void parts_are_the_whole(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds_of_work),
-        cmocka_unit_test(held_by_kind),
-        cmocka_unit_test(devices_side_by_side),
+        cmocka_unit_test(kinds_of_work),        cmocka_unit_test(held_by_kind),
+        cmocka_unit_test(devices_side_by_side), cmocka_unit_test(sent_is_held_twice),
         cmocka_unit_test(parts_are_the_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,51 @@
+// Names: every node of the graph gets a name of its own, for profiles, reports and viewers find it
+// by that. A name that is there stays with the first node that has it. The others get it with a
+// number behind it; a node without a name gets that of its first result.
+#include "ir/base/map.h"
+#include "ir/pass.h"
+
+// `stem`, or the first of stem.1, stem.2, … that no node has. NULL: no room.
+static const char *fresh(struct map *taken, struct map *last, struct model *m, const char *stem) {
+    int64_t k = 0;
+    const char *name = stem;
+    map_get_text(last, stem, &k);
+    for (int64_t other; name && map_get_text(taken, name, &other);)
+        name = str_format(m->arena, "%s.%lld", stem, (long long)++k);
+    name = name ? pool_intern(m->pool, name) : NULL;
+    return name && map_put_text(last, stem, k) && map_put_text(taken, name, 1) ? name : NULL;
+}
+
+static const char *stem_of(const struct graph *g, const struct node *n) {
+    if (n->name && *n->name)
+        return n->name;
+    for (uint32_t k = 0; k < n->n_out; k++)
+        if (n->out[k].i)
+            return graph_value(g, n->out[k])->name;
+    return n->type;
+}
+
+static status run(struct model *m, struct pass_context *c) {
+    struct graph *g = m->graph;
+    struct map taken = map_make(c->arena), last = map_make(c->arena);
+    VEC(node_id) nameless = {0};
+    for (size_t i = 0; i < g->order.n; i++) {
+        const struct node *n = graph_node(g, g->order.at[i]);
+        int64_t other;
+        bool has = n->name && *n->name && !map_get_text(&taken, n->name, &other);
+        if (has ? !map_put_text(&taken, n->name, 1)
+                : !VEC_PUSH(c->arena, &nameless, g->order.at[i]))
+            return diag_no_room(c->diags);
+    }
+    for (size_t i = 0; i < nameless.n; i++) {
+        struct node *n = graph_node(g, nameless.at[i]);
+        if (!(n->name = fresh(&taken, &last, m, stem_of(g, n))))
+            return diag_no_room(c->diags);
+    }
+    return ST_OK;
+}
+
+const struct pass pass_names = {
+    .name = "names",
+    .summary = "give every node a name of its own",
+    .run = run,
+};

@@ -1,0 +1,115 @@
+// Bounds for all orders by priced cuts (one_cut.h): no integer program, about linear time.
+//
+// The cut under the most pressure proves the most, as a rule; some others are tried, since what is
+// held there may be dearer to have again.
+#include <string.h>
+
+#include "solver/any_order_state.h"
+#include "solver/cut.h"
+
+#define MOST_PRICED 6
+
+void any_order_sides(struct any_order *s, int32_t q) {
+    const struct problem *p = s->r->p;
+    memset(s->side, 0, (size_t)p->n * sizeof *s->side);
+    s->side[q] = SIDE_AT;
+    for (int32_t v = q + 1; v < p->n; v++)
+        for (int32_t k = p->in_start[v]; k < p->in_start[v + 1]; k++)
+            if (s->side[p->in_of[k]] >= SIDE_AT)
+                s->side[v] = SIDE_AFTER;
+    for (int32_t v = q - 1; v >= 0; v--)
+        for (int32_t k = p->out_start[v]; k < p->out_start[v + 1]; k++) {
+            enum cut_side of = s->side[p->out_of[k]];
+            if (of == SIDE_BEFORE || of == SIDE_AT)
+                s->side[v] = SIDE_BEFORE;
+        }
+}
+
+// Bytes at the first run of q when nothing that is read later is run again.
+static int64_t find_pressure(struct any_order *s, int32_t q) {
+    const struct problem *p = s->r->p;
+    int64_t sum = p->fixed_bytes + p->bytes[q] + p->workspace[q];
+    any_order_sides(s, q);
+    for (int32_t v = 0; v < q; v++) {
+        bool wanted = p->keep[v];
+        for (int32_t k = p->out_start[v]; k < p->out_start[v + 1] && !wanted; k++)
+            wanted = s->side[p->out_of[k]] >= SIDE_AT;
+        if (s->side[v] == SIDE_BEFORE && wanted)
+            sum += p->bytes[v];
+    }
+    return sum;
+}
+
+bool any_order_candidates(struct any_order *s) {
+    const struct problem *p = s->r->p;
+    struct cut_view view;
+    struct sequence given;
+    int64_t *held, room = s->r->options->budget_bytes - p->fixed_bytes;
+    int32_t *stage, n_over = 0, n_seen = 0;
+    if (!cut_view_make(p, s->r->options->budget_bytes, s->arena, &view) ||
+        !sequence_given(p, s->arena, &given) || !cut_profile(&view, given, s->arena, &held, &stage))
+        return false;
+    for (int32_t v = 0; v < p->n; v++)
+        n_over += held[v] > room;
+    for (int32_t v = 0; v < p->n && !stop_now(s->r->stop); v++) {
+        if (held[v] <= room)
+            continue;
+        int64_t before = (int64_t)n_seen * MOST_TRIED / n_over;
+        int64_t after = (int64_t)++n_seen * MOST_TRIED / n_over;
+        if (n_over > MOST_TRIED && before == after)
+            continue;
+        s->tried[s->n_tried] = v;
+        s->pressure[s->n_tried++] = find_pressure(s, v);
+    }
+    return true;
+}
+
+// What one cut proves: for all orders, or, without sides, for the given one.
+static bool price_cut(struct any_order *s, int32_t q, bool any) {
+    struct solve_run *r = s->r;
+    struct arena a = arena_make(r->arena->mem);
+    struct one_cut cut;
+    struct one_cut_bound bound;
+    if (any)
+        any_order_sides(s, q);
+    bool ok = one_cut_make(&cut, r->p, q, any ? s->side : NULL, r->p->once, &a);
+    if (ok) {
+        cut.stop = r->stop;
+        ok = one_cut_bound(&cut, r->options->budget_bytes, &bound);
+    }
+    if (ok) {
+        solve_infeasible(r, any, bound.least_bytes, &q, 1);
+        if (any)
+            solve_bound_any(r, r->base_cost + bound.extra_cost, 'O');
+        else
+            solve_bound_given(r, r->base_cost + bound.extra_cost, 'O');
+    }
+    arena_free(&a);
+    return ok;
+}
+
+// The candidate under the most pressure, then others evenly.
+static bool price_cuts(struct any_order *s) {
+    int32_t best = 0;
+    for (int32_t k = 0; k < s->n_tried; k++)
+        if (s->pressure[k] > s->pressure[best])
+            best = k;
+    bool ok = true;
+    for (int32_t k = -1; ok && k < MOST_PRICED && !solve_over(s->r); k++) {
+        int32_t at = k < 0 ? best : (int32_t)((int64_t)(2 * k + 1) * s->n_tried / MOST_PRICED / 2);
+        ok = price_cut(s, s->tried[at], true) &&
+             (s->r->options->free_order || price_cut(s, s->tried[at], false));
+    }
+    return ok;
+}
+
+status any_order_price(struct solve_run *r) {
+    struct arena a = arena_make(r->arena->mem);
+    struct any_order *s = ARENA_NEW(&a, struct any_order);
+    if (s)
+        *s = (struct any_order){
+            .r = r, .arena = &a, .side = ARENA_ARRAY(&a, enum cut_side, r->p->n)};
+    bool ok = s && s->side && any_order_candidates(s) && (s->n_tried == 0 || price_cuts(s));
+    arena_free(&a);
+    return ok ? ST_OK : diag_no_room(r->diags);
+}

@@ -1,0 +1,31 @@
+// Inside the bounds over all orders (any_order.c, any_order_price.c): candidates for cuts, and who
+// is on which side of one.
+#pragma once
+
+#include "solver/any_order.h"
+#include "solver/one_cut.h"
+
+#define MOST_CUTS  12
+#define MOST_TRIED 400 // candidates for a cut whose pressure is worked out
+
+struct any_order {
+    struct solve_run *r;
+    const struct any_order_effort *effort;
+    struct arena *arena;
+    int64_t start_ns;
+    enum cut_side *side;          // of each node, for the cut that was looked at last
+    bool *in;                     // comparable with all cuts so far
+    int32_t *number;              // of each node in the smaller problem
+    int32_t tried[MOST_TRIED];    // candidates, ascending ...
+    int64_t pressure[MOST_TRIED]; // ... and the bytes that are wanted at each
+    int32_t n_tried;
+    int32_t cuts[MOST_CUTS];
+    int32_t n_cuts;
+};
+
+// Fills `side`: ancestors before, descendants after.
+void any_order_sides(struct any_order *s, int32_t q);
+
+// Fills the candidates: nodes where the given order holds more than the budget, evenly if there are
+// many. False: no room.
+bool any_order_candidates(struct any_order *s);

@@ -1,0 +1,217 @@
+// The priced cut: see one_cut.h. Stages: who may run again and what that needs; one selection per
+// price; and the search for the price that proves the most, by intersecting the lines
+// cost + price * (bytes - room) of the choices on either side of the best one.
+#include "solver/one_cut.h"
+
+#include <math.h>
+#include <string.h>
+
+#define COST_RANGE  ((double)((int64_t)1 << 38)) // scaled costs together stay below
+#define PRICE_RANGE ((int64_t)1 << 39)           // a node that is dearer will not be held anyway
+#define MOST_PRICES 24
+
+static enum cut_side side_of(const enum cut_side *side, int32_t q, int32_t i) {
+    if (side)
+        return side[i];
+    return i < q ? SIDE_BEFORE : i == q ? SIDE_AT : SIDE_AFTER;
+}
+
+enum role {
+    ROLE_NONE, // gone, or of no bytes: it does not matter
+    ROLE_FREE, // there at q anyway
+    ROLE_MUST, // read later
+    ROLE_TOOL, // read by something that may run again
+};
+
+// From the top: readers have larger numbers.
+static void find_roles(const struct one_cut *c, const enum cut_side *side, enum role *role) {
+    const struct problem *p = c->p;
+    for (int32_t i = p->n - 1; i >= 0; i--) {
+        bool must = p->keep[i], tool = false, at_q = i == c->q;
+        enum cut_side here = side_of(side, c->q, i);
+        if (here != SIDE_BEFORE && here != SIDE_AT)
+            continue;
+        for (int32_t e = p->out_start[i]; e < p->out_start[i + 1]; e++) {
+            int32_t j = p->out_of[e];
+            at_q = at_q || j == c->q;
+            must = must || side_of(side, c->q, j) == SIDE_AFTER;
+            tool = tool || ((role[j] == ROLE_MUST || role[j] == ROLE_TOOL) && !c->pinned[j]);
+        }
+        role[i] = p->bytes[i] == 0 || at_q ? ROLE_FREE
+                  : must                   ? ROLE_MUST
+                  : tool                   ? ROLE_TOOL
+                                           : ROLE_NONE;
+    }
+}
+
+static bool allocate(struct one_cut *c, const enum role *role, struct arena *a, int32_t **tool_of) {
+    const struct problem *p = c->p;
+    struct selection *s = &c->selection;
+    int32_t n_edges = 0;
+    for (int32_t i = 0; i < p->n; i++) {
+        bool chosen = role[i] == ROLE_MUST || role[i] == ROLE_TOOL;
+        s->n_tools += role[i] == ROLE_TOOL;
+        s->n_projects += chosen && !c->pinned[i];
+        n_edges += chosen && !c->pinned[i] ? p->in_start[i + 1] - p->in_start[i] + 1 : 0;
+    }
+    s->need_start = ARENA_ARRAY(a, int32_t, s->n_projects + 1);
+    s->need_of = ARENA_ARRAY(a, int32_t, n_edges);
+    s->profit = ARENA_ARRAY(a, int64_t, s->n_projects);
+    s->price = ARENA_ARRAY(a, int64_t, s->n_tools);
+    s->taken = ARENA_ARRAY(a, bool, s->n_projects);
+    c->project = ARENA_ARRAY(a, int32_t, s->n_projects);
+    c->tool = ARENA_ARRAY(a, int32_t, s->n_tools);
+    c->must = ARENA_ARRAY(a, bool, s->n_projects);
+    c->gone = ARENA_ARRAY(a, bool, p->n);
+    *tool_of = ARENA_ARRAY(a, int32_t, p->n);
+    return s->need_start && s->need_of && s->profit && s->price && s->taken && c->project &&
+           c->tool && c->must && c->gone && *tool_of;
+}
+
+static void add_project(struct one_cut *c, int32_t i, const enum role *role,
+                        const int32_t *tool_of) {
+    const struct problem *p = c->p;
+    struct selection *s = &c->selection;
+    int32_t at = s->n_projects++, n = s->need_start[at];
+    c->project[at] = i;
+    c->must[at] = role[i] == ROLE_MUST;
+    c->must_bytes += c->must[at] ? p->bytes[i] : 0;
+    if (role[i] == ROLE_TOOL)
+        s->need_of[n++] = tool_of[i];
+    for (int32_t e = p->in_start[i]; e < p->in_start[i + 1]; e++)
+        if (role[p->in_of[e]] == ROLE_TOOL)
+            s->need_of[n++] = tool_of[p->in_of[e]];
+    s->need_start[at + 1] = n;
+}
+
+bool one_cut_make(struct one_cut *c, const struct problem *p, int32_t q, const enum cut_side *side,
+                  const bool *pinned, struct arena *a) {
+    *c = (struct one_cut){.p = p, .pinned = pinned, .mem = a->mem, .q = q, .cost_scale = 1};
+    enum role *role = ARENA_ARRAY(a, enum role, p->n);
+    int32_t *tool_of;
+    if (!role)
+        return false;
+    find_roles(c, side, role);
+    if (!allocate(c, role, a, &tool_of))
+        return false;
+    double cost = 1;
+    c->selection.n_projects = c->selection.n_tools = 0;
+    c->fixed_bytes = p->fixed_bytes + p->bytes[q] + p->workspace[q];
+    for (int32_t e = p->in_start[q]; e < p->in_start[q + 1]; e++)
+        c->fixed_bytes += p->bytes[p->in_of[e]];
+    for (int32_t i = 0; i < p->n; i++) {
+        cost += (double)p->cost[i];
+        if (role[i] == ROLE_TOOL) {
+            tool_of[i] = c->selection.n_tools;
+            c->tool[c->selection.n_tools++] = i;
+        }
+        if (role[i] == ROLE_MUST && c->pinned[i])
+            c->fixed_bytes += p->bytes[i];
+        else if ((role[i] == ROLE_MUST || role[i] == ROLE_TOOL) && !c->pinned[i])
+            add_project(c, i, role, tool_of);
+        c->gone[i] = role[i] == ROLE_NONE && !p->once[i] && side_of(side, q, i) == SIDE_BEFORE;
+    }
+    c->cost_scale = exp2(floor(log2(COST_RANGE / cost)));
+    return true;
+}
+
+// What a node costs, rounded down, so that whatever is proven stays true. With a tilt nothing is
+// proven: then later nodes are dearer.
+static int64_t scaled_cost(const struct one_cut *c, int32_t i) {
+    double cost = (double)c->p->cost[i] * c->cost_scale;
+    return (int64_t)(cost * (1 + c->tilt * (double)i / (double)c->p->n));
+}
+
+static int64_t priced(const struct one_cut *c, int32_t i, double price) {
+    double value = price * c->cost_scale * (double)c->p->bytes[i] * (1 - 1e-15);
+    return value < (double)PRICE_RANGE ? (int64_t)value : PRICE_RANGE;
+}
+
+// The choice of the selection, in nodes, bytes and cost.
+static void take_choice(struct one_cut *c) {
+    const struct problem *p = c->p;
+    const struct selection *s = &c->selection;
+    c->held_bytes = c->fixed_bytes + c->must_bytes;
+    c->extra_cost = 0;
+    // A tool is there when a taken project needs it, and held unless it runs again itself.
+    for (int32_t t = 0; t < s->n_tools; t++)
+        c->gone[c->tool[t]] = true;
+    for (int32_t k = 0; k < s->n_projects; k++)
+        for (int32_t e = s->need_start[k]; s->taken[k] && e < s->need_start[k + 1]; e++)
+            c->gone[c->tool[s->need_of[e]]] = false;
+    for (int32_t t = 0; t < s->n_tools; t++)
+        c->held_bytes += c->gone[c->tool[t]] ? 0 : p->bytes[c->tool[t]];
+    for (int32_t k = 0; k < s->n_projects; k++) {
+        int32_t i = c->project[k];
+        c->extra_cost += s->taken[k] ? p->cost[i] : 0;
+        c->held_bytes -= s->taken[k] ? p->bytes[i] : 0;
+        c->gone[i] = s->taken[k] || (!c->must[k] && c->gone[i]);
+    }
+}
+
+bool one_cut_price(struct one_cut *c, double price) {
+    const struct problem *p = c->p;
+    struct selection *s = &c->selection;
+    int64_t must = 0;
+    bool only_bytes = isinf(price);
+    for (int32_t t = 0; t < s->n_tools; t++)
+        s->price[t] = only_bytes ? p->bytes[c->tool[t]] : priced(c, c->tool[t], price);
+    for (int32_t k = 0; k < s->n_projects; k++) {
+        int32_t i = c->project[k];
+        int64_t saved = only_bytes ? p->bytes[i] : priced(c, i, price);
+        int64_t profit = saved - (only_bytes ? 0 : scaled_cost(c, i));
+        s->profit[k] = profit > 0 ? profit : 0;
+        must += c->must[k] ? saved : 0;
+    }
+    if (!selection_solve(s, c->mem, c->stop))
+        return false;
+    c->least_value = must - s->most;
+    take_choice(c);
+    return true;
+}
+
+// What the last price proves, in cost.
+static double proven(const struct one_cut *c, int64_t budget_bytes, double price) {
+    double room = (double)(budget_bytes - c->fixed_bytes) * price * c->cost_scale;
+    double value = (double)c->least_value - room - 1e-14 * (fabs(room) + (double)c->least_value);
+    return value / c->cost_scale;
+}
+
+struct line {
+    double cost, over; // over: bytes above the budget
+};
+
+static struct line line_of(const struct one_cut *c, int64_t budget_bytes) {
+    return (struct line){(double)c->extra_cost, (double)(c->held_bytes - budget_bytes)};
+}
+
+bool one_cut_bound(struct one_cut *c, int64_t budget_bytes, struct one_cut_bound *out) {
+    *out = (struct one_cut_bound){0};
+    if (!one_cut_price(c, INFINITY))
+        return false;
+    out->least_bytes = c->fixed_bytes + c->least_value;
+    struct line cheap = {0, (double)(c->fixed_bytes + c->must_bytes - budget_bytes)};
+    struct line small = line_of(c, budget_bytes);
+    if (cheap.over <= 0 || small.over > 0)
+        return true; // there is room for all, or none at any price
+    double best = 0;
+    for (int k = 0; k < MOST_PRICES && !(c->stop && stop_now(c->stop)); k++) {
+        double price = (small.cost - cheap.cost) / (cheap.over - small.over);
+        if (!(price > 0) || !one_cut_price(c, price))
+            return price <= 0 || !(price == price);
+        double value = proven(c, budget_bytes, price);
+        struct line now = line_of(c, budget_bytes);
+        bool better = value > best * (1 + 1e-6);
+        if (value > best) {
+            best = value;
+            out->price = price;
+        }
+        // The choice is on the side of the one that it replaces, or it is one of them again.
+        double expected = cheap.cost + price * cheap.over;
+        if (now.cost + price * now.over > expected * (1 - 1e-9) || (!better && k > 2))
+            break;
+        *(now.over > 0 ? &cheap : &small) = now;
+    }
+    out->extra_cost = (int64_t)ceil(best);
+    return true;
+}

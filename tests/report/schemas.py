@@ -1,0 +1,133 @@
+"""schemas.py MFC SOURCE SCRATCH: what the commands write as JSON follows the schemas in docs/schemas, and the schemas say
+something: a document that lacks a member, or has one of another kind, does not pass. Traces must also make sense."""
+import json
+import os
+import subprocess
+import sys
+
+import jsonschema
+
+mfc, source, scratch = sys.argv[1:]
+os.makedirs(scratch, exist_ok=True)
+folder = os.path.join(source, "docs", "schemas")
+example = os.path.join(source, "examples")
+store = {}
+for file in sorted(os.listdir(folder)):
+    with open(os.path.join(folder, file), encoding="utf-8") as f:
+        store[file] = json.load(f)
+    jsonschema.Draft202012Validator.check_schema(store[file])
+used, n_bad = set(), 0
+
+
+def complain(text):
+    global n_bad
+    n_bad += 1
+    print("WRONG", text)
+
+
+def validator(name):
+    file = f"{name}.schema.json"
+    used.add(file)
+    resolver = jsonschema.RefResolver("", store[file], store=store)
+    return jsonschema.Draft202012Validator(store[file], resolver=resolver)
+
+
+def check(name, document):
+    v = validator(name)
+    for error in list(v.iter_errors(document))[:5]:
+        complain(f"{name}: {'/'.join(map(str, error.absolute_path))}: {error.message[:200]}")
+    # The schema must notice damage of any required member.
+    for member in store[f"{name}.schema.json"]["required"]:
+        without = {k: x for k, x in document.items() if k != member}
+        if v.is_valid(without) or v.is_valid({**document, member: {"no": "such thing"}}):
+            complain(f"{name} does not notice what became of {member}")
+    print("ok   ", name)
+
+
+def run(*arguments, out=None, exits=0):
+    path = out and os.path.join(scratch, out)
+    got = subprocess.run([mfc, *[path if a == "OUT" else a for a in arguments]], capture_output=True, text=True)
+    if got.returncode != exits:
+        complain(f"{arguments}: exit code {got.returncode}: {got.stderr}")
+    if not path:
+        return json.loads(got.stdout)
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)
+
+
+def check_trace(trace):
+    ends, arrows, slices = {}, {}, 0
+    for e in trace["traceEvents"]:
+        if e["ph"] == "X":
+            slices += 1
+            lane = (e["pid"], e["tid"])
+            if e["ts"] < ends.get(lane, 0) - 1e-6:
+                complain(f"trace: {e['name']} begins before the one before it has ended")
+            ends[lane] = e["ts"] + e["dur"]
+        elif e["ph"] == "s":
+            arrows[e["id"]] = e
+        elif e["ph"] == "f":
+            start = arrows.pop(e["id"])
+            if start["ts"] > e["ts"] + 1e-6 or start["pid"] == e["pid"]:
+                complain(f"trace: arrow {e['id']} goes back in time or nowhere")
+    if arrows or not slices:
+        complain(f"trace: {slices} slices, {len(arrows)} arrows without an end")
+
+
+devices = """mfc 1
+opset 17
+device "one"
+device "t<w>o \\"2\\""
+graph "g" {
+  input %x : f32[4]
+  %a = Exp(%x) : f32[4] cost=1500 @one
+  %b = Neg(%a) : f32[4] cost=10 @one
+  %"c\\x01\\xff" = Abs(%a) : f32[4] cost=10 @"t<w>o \\"2\\""
+  %a.1 = Exp(%x) : f32[4] cost=1500 again(%a) @one
+  %d = Sum(%b, %"c\\x01\\xff", %a.1) : f32[4] cost=10 @one
+  output %d
+}
+"""
+with open(os.path.join(scratch, "devices.mfc"), "w", encoding="utf-8") as f:
+    f.write(devices)
+
+plan = [os.path.join(example, "mlp.onnx"), "-o", os.path.join(scratch, "plan.onnx"), "--work", "100"]
+check("mfc-plan", run(*plan, "--json", "-"))
+trace = run(*plan, "--trace", "OUT", out="trace.json")
+check("mfc-trace", trace)
+check_trace(trace)
+# No pass: the text is the plan, with devices and repetitions as written.
+text = [os.path.join(scratch, "devices.mfc"), "--passes", "sort", "-o", os.path.join(scratch, "out.mfc")]
+trace = run(*text, "--trace", "OUT", out="devices.json")
+check("mfc-trace", trace)
+check_trace(trace)
+phases = [e["ph"] for e in trace["traceEvents"]]
+names = {e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "process_name"}
+if phases.count("s") != 2 or phases.count("X") != 5 or names != {"one", 't<w>o "2"'}:
+    complain(f"trace of two devices: {phases} {names}")
+document = run(*text, "--json", "-")
+check("mfc-plan", document)
+if document["order"] != ["a", "b", "c\x01\ufffd", "a", "d"] or document["recomputations"] != 1 or document["span"] != 3020:
+    complain(f"plan of two devices: {document}")
+check("mfc-inspection", run("inspect", os.path.join(example, "resnet.onnx"), "--json", "-"))
+buffers = os.path.join(scratch, "buffers.csv")
+with open(buffers, "w", encoding="utf-8") as f:
+    f.write("id,lower,upper,size\nb1,0,3,4\nb2,3,9,4\nb3,0,9,4\n")
+check("mfc-allocation", run("alloc", buffers, "--work", "100", "--json", "-"))
+check("mfc-allocation", run("alloc", buffers, "--capacity", "4", "--json", "-", exits=5))
+chain = os.path.join(example, "chain.csv")
+check("mfc-schedule", run("solve", chain, "--budget", "50%", "--work", "2000", "-o", "OUT", out="schedule.json"))
+check("mfc-schedule", run("solve", chain, "--budget", "10MiB", "-o", "OUT", out="none.json", exits=5))
+check("mfc-sweep", run("solve", chain, "--sweep", "60%..100%/3", "--work", "500", "-o", "OUT", out="sweep.json"))
+check("mfc-matrices", run("solve", chain, "--work", "500", "--matrices", "OUT", out="matrices.json"))
+check("mfc-problem", {"format": "mfc-problem", "version": 1, "nodes": [{"cost": 1, "bytes": 2}, {"cost": {"gpu": 3}, "bytes": 1}],
+                      "edges": [[0, 1]]})
+lines = subprocess.run([mfc, "solve", chain, "--budget", "60%", "--work", "500", "--progress=json"], capture_output=True,
+                       text=True).stderr.splitlines()
+for line in lines:
+    check("mfc-progress", json.loads(line))
+if not lines:
+    complain("no line of progress")
+if used != set(store):
+    complain(f"schemas that nothing was checked against: {sorted(set(store) - used)}")
+sys.exit(n_bad != 0)
