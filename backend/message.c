@@ -122,7 +122,9 @@ static void node(struct message *m, uint32_t field, const struct graph *g, node_
         message_needs(m, IR_METADATA);
         emit_text(e, 8, n->overload);
     }
-    message_metadata(m, 9, n->metadata);
+    // Formally of IR version 10. But readers of older versions skip a field that they do not know,
+    // and raising the version would shut them out: plans tell about themselves on every node.
+    message_pairs(m, 9, n->metadata);
     if (n->devices.n)
         message_needs(m, IR_DEVICES);
     emit_fields(e, n->devices);

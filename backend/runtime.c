@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "backend/runtime_alloc.h"
+#include "backend/runtime_fuse.h"
+#include "ir/copy.h"
 #include "ir/ort_order.h"
 #include "ir/storage.h"
 
@@ -53,9 +55,9 @@ static status find_order(const struct graph *g, enum runtime how, struct arena *
     return out->order ? ST_OK : diag_no_room(d);
 }
 
-status runtime_peak(const struct model *m, enum runtime how, struct arena *a, struct diags *d,
-                    struct runtime_report *out) {
-    const struct graph *g = m->graph;
+// The peak of one level: the graph as it is.
+static status level_peak(const struct graph *g, enum runtime how, struct arena *a, struct diags *d,
+                         struct runtime_report *out) {
     struct arena scratch = arena_make(a->mem);
     struct storage s;
     struct liveness l;
@@ -73,6 +75,30 @@ status runtime_peak(const struct model *m, enum runtime how, struct arena *a, st
         st = out->held_bytes ? ST_OK : diag_no_room(d);
     }
     arena_free(&scratch);
+    return st;
+}
+
+static status fused_peak(const struct model *m, struct mem *mem, struct diags *d,
+                         int64_t *n_bytes) {
+    struct arena scratch = arena_make(mem);
+    struct model *fused = model_copy(m, &scratch);
+    struct runtime_report r;
+    status st = fused ? runtime_fuse(fused->graph, &scratch, d) : diag_no_room(d);
+    if (!st)
+        st = level_peak(fused->graph, RUNTIME_ORT, &scratch, d, &r);
+    *n_bytes = st ? 0 : r.peak_bytes;
+    arena_free(&scratch);
+    return st;
+}
+
+status runtime_peak(const struct model *m, enum runtime how, struct arena *a, struct diags *d,
+                    struct runtime_report *out) {
+    status st = level_peak(m->graph, how, a, d, out);
+    out->plain_peak_bytes = out->fused_peak_bytes = out->peak_bytes;
+    if (!st && how == RUNTIME_ORT)
+        st = fused_peak(m, a->mem, d, &out->fused_peak_bytes);
+    if (out->fused_peak_bytes > out->peak_bytes)
+        out->peak_bytes = out->fused_peak_bytes;
     return st;
 }
 

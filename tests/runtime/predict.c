@@ -1,7 +1,8 @@
 // What the runtime model says of a written file, for comparison with the real ONNX Runtime.
 //
 //     predict order MODEL.onnx    the names of its nodes in the order in which they run, one a line
-//     predict peak MODEL.onnx     bytes: peak, fixed part of it, workspace at the peak
+//     predict top MODEL.onnx      what is alive at the peak
+//     predict peak MODEL.onnx     bytes: peak as written, peak with fusions, fixed part of both
 #include <stdio.h>
 #include <string.h>
 
@@ -34,8 +35,8 @@ static status predict(struct run *r, const char *what) {
     if (st)
         return st;
     if (strcmp(what, "peak") == 0)
-        printf("%lld %lld %lld\n", (long long)report.peak_bytes, (long long)report.fixed_bytes,
-               (long long)report.workspace_bytes);
+        printf("%lld %lld %lld\n", (long long)report.plain_peak_bytes,
+               (long long)report.fused_peak_bytes, (long long)report.fixed_bytes);
     for (size_t i = 0; strcmp(what, "order") == 0 && i < report.n_order; i++)
         puts(graph_node(r->m->graph, report.order[i])->name);
     if (strcmp(what, "top") == 0) {
