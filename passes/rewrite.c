@@ -61,28 +61,19 @@ static uint32_t choose_operand(const struct rewrite *r, const struct node *n) {
     return best;
 }
 
-// Operands may be shared with a copy of the model: the node gets a list of its own.
-void rewrite_set_operand(struct rewrite *r, node_id id, uint32_t k, value_id v) {
-    struct node *n = graph_node(r->g, id);
-    value_id *in = arena_copy(r->g->model->arena, n->in, n->n_in * sizeof *in);
-    if (!in)
-        r->b.failed = diag_no_room(r->c->diags);
-    if (r->b.failed)
-        return;
-    in[k] = v;
-    n->in = in;
-}
+// Adding nodes moves those that are there, but not their lists of operands: so what adds nodes
+// works on a copy of a node.
 
 // Makes the node run after the latest heavy one. Returns whether it could be done.
 static bool pin(struct rewrite *r, node_id id) {
-    const struct node *n = graph_node(r->g, id);
-    uint32_t k = choose_operand(r, n);
-    if (k == n->n_in)
+    struct node n = *graph_node(r->g, id);
+    uint32_t k = choose_operand(r, &n);
+    if (k == n.n_in)
         return false;
     value_id token = r->heavy.i ? rewrite_token(r, r->heavy) : rewrite_hiding_token(r);
     if (!token.i)
         return false;
-    rewrite_set_operand(r, id, k, rewrite_anchor(r, n->in[k], token));
+    n.in[k] = rewrite_anchor(r, n.in[k], token);
     return true;
 }
 
@@ -96,28 +87,26 @@ static bool makes_heavy(const struct rewrite *r, node_id id) {
 
 // One alias serves all readers of a value.
 static void hide(struct rewrite *r, node_id id) {
-    const struct node *n = graph_node(r->g, id);
+    struct node n = *graph_node(r->g, id);
     uint32_t k = ort_shapes_operand(r->g, id);
-    value_id token =
-        k < n->n_in && rewrite_can_anchor(r->g, n->in[k]) ? rewrite_hiding_token(r) : VALUE_NONE;
-    if (!token.i || r->b.failed)
+    if (k == n.n_in || n.in[k].i >= r->n_vals || !rewrite_can_anchor(r->g, n.in[k]))
         return;
-    value_id v = n->in[k];
-    if (v.i < r->n_vals && !r->alias[v.i].i) {
+    value_id v = n.in[k], token = rewrite_hiding_token(r);
+    if (token.i && !r->alias[v.i].i) {
         r->alias[v.i] = rewrite_anchor(r, v, token);
         r->n_hidden++;
     }
-    if (v.i < r->n_vals)
-        rewrite_set_operand(r, id, k, r->alias[v.i]);
+    if (token.i && !r->b.failed)
+        n.in[k] = r->alias[v.i];
 }
 
 static void rewrite_node(struct rewrite *r, node_id id) {
-    const struct node *n = graph_node(r->g, id);
-    bool heavy = rewrite_is_heavy(r, id), is_view = op_info(n->op)->flags & OPF_VIEW;
+    struct node n = *graph_node(r->g, id);
+    bool heavy = rewrite_is_heavy(r, id), is_view = op_info(n.op)->flags & OPF_VIEW;
     uint32_t reach = rewrite_reach(r, id);
     rewrite_read_masks(r, id);
     bool early = heavy && reach < r->n_heavy;
-    bool twin = !is_view && rewrite_twin(r, id).i && (heavy || n->again.i);
+    bool twin = !is_view && rewrite_twin(r, id).i && (heavy || n.again.i);
     if (early || twin) {
         bool done = pin(r, id);
         r->n_pairs += early && done;
@@ -128,8 +117,8 @@ static void rewrite_node(struct rewrite *r, node_id id) {
     if (r->hides_shapes && makes_heavy(r, id) && ort_shapes_inferred(r->g, id, r->known, r->n_vals))
         hide(r, id);
     bool inferred = ort_shapes_inferred(r->g, id, r->known, r->n_vals);
-    for (uint32_t k = 0; k < n->n_out; k++)
-        r->known[n->out[k].i] |= inferred;
+    for (uint32_t k = 0; k < n.n_out; k++)
+        r->known[n.out[k].i] |= inferred;
     if (heavy) {
         r->heavy = id;
         reach = ++r->n_heavy;
@@ -146,12 +135,8 @@ static status walk(struct rewrite *r) {
     for (size_t i = 0; i < n; i++)
         r->place[old[i].i] = (uint32_t)i + 1;
     for (size_t i = 0; i < n && !r->b.failed; i++) {
-        const struct node *at = graph_node(g, old[i]);
-        const char *name = at->name && *at->name       ? at->name
-                           : at->n_out && at->out[0].i ? graph_value(g, at->out[0])->name
-                                                       : at->type;
         size_t before = g->order.n; // control nodes are added behind it
-        r->b.scope = str_format(r->c->arena, "control/%s", name);
+        r->b.scope = str_format(r->c->arena, "control/%s", graph_node(g, old[i])->name);
         if (!r->b.scope)
             return diag_no_room(r->c->diags);
         rewrite_node(r, old[i]);

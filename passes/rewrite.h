@@ -45,9 +45,6 @@ value_id rewrite_hiding_token(struct rewrite *r);
 value_id rewrite_anchor(struct rewrite *r, value_id v, value_id token);
 bool rewrite_can_anchor(const struct graph *g, value_id v);
 
-// rewrite.c
-void rewrite_set_operand(struct rewrite *r, node_id n, uint32_t k, value_id v);
-
 // rewrite_twins.c: an earlier node that computes the same from the same operands; none: n is the
 // first, and is remembered.
 node_id rewrite_twin(struct rewrite *r, node_id n);

@@ -2,19 +2,17 @@
 // also in training mode, where it is random: the results would be wrong. So its mask is always
 // read: the first reader of its result gets that result as an alias that exists only after the
 // mask.
-#include <string.h>
-
 #include "passes/rewrite.h"
+#include "passes/shape.h"
 
-static bool is_random(const struct graph *g, const struct node *n) {
-    if (n->op != OP_Dropout || n->n_in < 3 || !n->in[2].i)
-        return false;
-    const struct value *mode = graph_value(g, n->in[2]);
-    bool may_change = !mode->init || mode->is_input;
-    return may_change || !mode->content || !mode->content[0].known || mode->content[0].x != 0;
+static bool is_random(const struct rewrite *r, node_id id) {
+    const struct node *n = graph_node(r->g, id);
+    struct shape s = {r->g, id, n, r->c->arena, r->c->diags, 0};
+    double on;
+    bool has_mode = n->op == OP_Dropout && n->n_in > 2 && n->in[2].i;
+    return has_mode && (!shape_real(&s, 2, &on) || on != 0);
 }
 
-// The list may be shared with a copy of the model.
 static value_id add_mask(struct rewrite *r, node_id id) {
     struct graph *g = r->g;
     struct arena *a = g->model->arena;
@@ -45,7 +43,7 @@ status rewrite_add_masks(struct rewrite *r) {
     for (size_t i = 0; i < g->order.n; i++) {
         node_id id = g->order.at[i];
         const struct node *n = graph_node(g, id);
-        if (!is_random(g, n))
+        if (!is_random(r, id))
             continue;
         value_id mask = n->n_out > 1 ? n->out[1] : VALUE_NONE;
         bool is_read = mask.i && (uses.start[mask.i + 1] > uses.start[mask.i] ||
@@ -59,14 +57,14 @@ status rewrite_add_masks(struct rewrite *r) {
 }
 
 void rewrite_read_masks(struct rewrite *r, node_id reader) {
-    const struct node *n = graph_node(r->g, reader);
-    for (uint32_t k = 0; k < n->n_in && !r->b.failed; k++) {
-        node_id def = n->in[k].i ? graph_value(r->g, n->in[k])->def : NODE_NONE;
+    uint32_t n_in = graph_node(r->g, reader)->n_in;
+    value_id *in = graph_node(r->g, reader)->in;
+    for (uint32_t k = 0; k < n_in && !r->b.failed; k++) {
+        node_id def = in[k].i ? graph_value(r->g, in[k])->def : NODE_NONE;
         if (!def.i || def.i >= r->n_nodes || !r->unread_mask[def.i].i)
             continue;
         value_id token = rewrite_empty(r, r->unread_mask[def.i]);
         r->unread_mask[def.i] = VALUE_NONE;
-        rewrite_set_operand(r, reader, k, rewrite_anchor(r, n->in[k], token));
-        n = graph_node(r->g, reader);
+        in[k] = rewrite_anchor(r, in[k], token);
     }
 }

@@ -27,6 +27,10 @@ static status prepare(struct run *r) {
     return st ? st : pipeline_run(&p, r->m, &c, NULL);
 }
 
+static const char *name_of(const struct graph *g, const struct node *n) {
+    return n->name ? n->name : graph_value(g, n->out[0])->name;
+}
+
 static status predict(struct run *r, const char *what) {
     struct runtime_report report;
     status st = prepare(r);
@@ -38,7 +42,7 @@ static status predict(struct run *r, const char *what) {
         printf("%lld %lld %lld\n", (long long)report.plain_peak_bytes,
                (long long)report.fused_peak_bytes, (long long)report.fixed_bytes);
     for (size_t i = 0; strcmp(what, "order") == 0 && i < report.n_order; i++)
-        puts(graph_node(r->m->graph, report.order[i])->name);
+        puts(name_of(r->m->graph, graph_node(r->m->graph, report.order[i])));
     if (strcmp(what, "top") == 0) {
         struct str s = str_make(&r->arena);
         runtime_print_top(&s, r->m, &report);
