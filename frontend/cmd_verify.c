@@ -1,6 +1,7 @@
 // `mfc verify MODEL PLAN`: all that a plan says of itself, derived again. `mfc verify PROBLEM
 // SCHEDULE`: the independent exact replay of a schedule.
 #include "frontend/cli.h"
+#include "frontend/costs.h"
 #include "frontend/load.h"
 #include "frontend/step.h"
 #include "frontend/verify_plan.h"
@@ -70,6 +71,8 @@ static status verify_models(struct cli *c, struct model *model, struct model *pl
                                    .progress = progress,
                                    .progress_to = c};
     status st = step_recall(plan, &c->options, &c->diags);
+    if (!st)
+        st = costs_read(&c->arena, &c->diags, &c->options, &context.costs);
     if (!st)
         st = verify_plan(model, plan, &context, &found);
     if (!st)

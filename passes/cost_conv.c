@@ -6,9 +6,9 @@
 // What the kernels unfold at a time, per thread, when they need not unfold all at once.
 enum { SEGMENT_BYTES = 128 * 128 * 4 };
 
-// Work of writing an element of the image matrix, of adding one to the result, of looking at an
-// element under a pooling window.
-enum { UNFOLD_WORK = 33, FOLD_WORK = 90, WINDOW_WORK = 16 };
+// Work of writing an element of the image matrix and of starting a run of them, of adding one to
+// the result, of looking at an element under a pooling window.
+enum { UNFOLD_WORK = 20, RUN_WORK = 500, FOLD_WORK = 90, WINDOW_WORK = 16 };
 
 static int64_t spatial(const int64_t *at, int32_t n) {
     int64_t product = 1;
@@ -46,6 +46,17 @@ static int64_t conv_workspace(const struct cost *c, const struct window *w) {
     return cost_product(cost_product(positions, patch(c, 1, w)), cost_elem_bytes(c, 0));
 }
 
+// Elements are copied in runs, a row of the output at a time: narrow ones, as gradients of weights
+// have them, are slow. All filters of a group read the same matrix.
+static int64_t unfold_work(const struct cost *c, const struct window *w, int64_t inner,
+                           int64_t filters) {
+    int64_t width = w->out[w->n - 1];
+    if (filters < 1 || width < 1 || is_pointwise(w))
+        return 0;
+    int64_t n = cost_product(cost_out(c, 0) / filters, inner);
+    return cost_sum(cost_product(UNFOLD_WORK, n), cost_product(RUN_WORK, n / width));
+}
+
 static void conv(struct cost *c, uint32_t weights) {
     struct window w;
     const struct type *x = shape_ranked(&c->s, 0), *t = shape_ranked(&c->s, weights);
@@ -53,10 +64,7 @@ static void conv(struct cost *c, uint32_t weights) {
         return;
     int64_t inner = patch(c, weights, &w), filters = cost_dim(c, weights, 0) / groups(c);
     cost_inner_product(c, cost_out(c, 0), inner);
-    // Every group of filters reads the same matrix.
-    if (filters > 0 && !is_pointwise(&w))
-        c->work = cost_sum(
-            c->work, cost_product(UNFOLD_WORK, cost_product(cost_out(c, 0) / filters, inner)));
+    c->work = cost_sum(c->work, unfold_work(c, &w, inner, filters));
     if (weights == 1)
         c->workspace_bytes = conv_workspace(c, &w);
 }

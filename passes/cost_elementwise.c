@@ -63,6 +63,14 @@ void cost_elementwise(struct cost *c) {
     c->work = cost_product(work[c->s.n->op], c->flops);
 }
 
+// Squares and cubes are products, when the exponent is known.
+void cost_power(struct cost *c) {
+    double exponent;
+    cost_elementwise(c);
+    if (shape_real(&c->s, 1, &exponent) && (exponent == 2 || exponent == 3))
+        c->work = c->flops;
+}
+
 // Sum, Mean, Max and Min of several go pair by pair, each result in a buffer of its own; two of
 // them are there at a time.
 void cost_variadic(struct cost *c) {

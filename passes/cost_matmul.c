@@ -3,7 +3,7 @@
 #include "passes/einsum.h"
 
 // Work of starting and storing a sum of products: what makes short ones slower than long ones.
-enum { OUTPUT_WORK = 160, EXP_WORK = 50 };
+enum { OUTPUT_WORK = 50, EXP_WORK = 50 };
 
 void cost_inner_product(struct cost *c, int64_t n, int64_t inner) {
     c->flops = cost_product(2, cost_product(n, inner));
