@@ -5,6 +5,7 @@
 
 #include "frontend/load.h"
 #include "frontend/step.h"
+#include "ir/keys.h"
 #include "passes/remat.h"
 
 static status before(void *to, const struct pass *p, size_t i, const struct model *m) {
@@ -25,6 +26,19 @@ status plan_run(struct model *m, const char *passes, struct pass_context *c) {
     return pipeline_run(&p, m, c, &(struct pipeline_hooks){.to = c, .before = before});
 }
 
+// Addresses for the plan. Also after an interrupt, when passes do not start any more: the plan that
+// was found is finished.
+static status lay_out(struct model *m, struct pass_context *c, struct plan_report *out) {
+    struct pipeline p;
+    status st = pipeline_parse(c->arena, c->diags, "layout", &p);
+    if (!st)
+        st = pipeline_run(&p, m, c, NULL);
+    const char *arena_bytes = pairs_get(&m->metadata, KEY_ARENA);
+    if (!st && arena_bytes)
+        options_parse_bytes(arena_bytes, &out->arena_bytes);
+    return st;
+}
+
 status plan_make(struct model *m, struct pass_context *c, const struct plan_watch *watch,
                  struct plan_report *out) {
     *out = (struct plan_report){.bound = BOUND_NONE};
@@ -34,7 +48,9 @@ status plan_make(struct model *m, struct pass_context *c, const struct plan_watc
     if (st || remat_is_off(c->options))
         return st;
     st = step_record(m, c->options, c->diags);
-    return st ? st : plan_search(m, c, watch, out);
+    if (!st)
+        st = plan_search(m, c, watch, out);
+    return st || !out->planned ? st : lay_out(m, c, out);
 }
 
 status plan_write(const struct model *m, const char *path, struct diags *d) {

@@ -20,6 +20,7 @@ void plan_report_print(struct str *out, const struct plan_report *r) {
     add_bytes(out, "budget", r->budget_bytes, whole);
     add_bytes(out, "peak", r->peak_bytes, whole);
     add_bytes(out, "  by liveness", r->liveness_bytes, whole);
+    add_bytes(out, "  laid out", r->fixed_bytes + r->arena_bytes, whole);
     add_bytes(out, "  fixed part", r->fixed_bytes, whole);
     str_addf(out, "%-18s %11.2f %%", "time more", percent(r->cost - r->base_cost, r->base_cost));
     if (r->bound != BOUND_NONE)
@@ -43,6 +44,7 @@ void plan_report_facts(const struct plan_report *r, struct facts *out) {
     out->budget_bytes = r->budget_bytes;
     out->peak_bytes = r->peak_bytes;
     out->liveness_bytes = r->liveness_bytes;
+    out->arena_bytes = r->arena_bytes;
     out->base_cost = r->base_cost;
     out->cost = r->cost;
     out->bound = r->bound == BOUND_NONE ? FACTS_UNKNOWN : r->bound;

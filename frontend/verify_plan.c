@@ -11,6 +11,7 @@
 #include "frontend/step.h"
 #include "ir/keys.h"
 #include "ir/same.h"
+#include "passes/layout.h"
 
 // What light nodes may do to the peak in any order of theirs: one part in a hundred of it, and, for
 // models whose tensors are not larger than the shapes of control nodes, this.
@@ -88,6 +89,46 @@ static status check_peak(const struct model *plan, struct arena *a, struct diags
     return st ? st : said ? said : also;
 }
 
+// The addresses of one node's outputs, "0,,4096"; false: it is not such a list.
+static bool read_offsets(const struct node *n, const char *text, int64_t *offset) {
+    for (uint32_t k = 0; k < n->n_out; k++) {
+        size_t length = strcspn(text, ",");
+        char number[24] = {0};
+        if (length >= sizeof number)
+            return false;
+        memcpy(number, text, length);
+        if (length && !options_parse_bytes(number, &offset[n->out[k].i]))
+            return false;
+        text += length + (text[length] != 0);
+    }
+    return !*text;
+}
+
+// When the plan has an arena, everything that it computes must have its place there.
+static status check_layout(const struct model *plan, struct arena *a, struct diags *d,
+                           struct verified *v) {
+    const struct graph *g = plan->graph;
+    int64_t *offset = ARENA_ARRAY(a, int64_t, g->values.n);
+    status st = claim(plan, KEY_ARENA, d, &v->arena_bytes);
+    if (st || v->arena_bytes < 0)
+        return st;
+    if (!offset)
+        return diag_no_room(d);
+    for (size_t i = 0; i < g->values.n; i++)
+        offset[i] = -1;
+    for (size_t i = 0; i < g->order.n; i++) {
+        const struct node *n = graph_node(g, g->order.at[i]);
+        const char *text = pairs_get(&n->metadata, KEY_OFFSET);
+        if (text && !read_offsets(n, text, offset))
+            return diag_error(d, DIAG_MALFORMED,
+                              loc_path(plan->path, node_path(g, g->order.at[i], a)),
+                              "%s is \"%s\", not one number for each output", KEY_OFFSET, text);
+    }
+    offset[0] = -1;
+    struct layout_claim claimed = {.offset = offset, .arena_bytes = v->arena_bytes, .alignment = 1};
+    return layout_check(g, &claimed, d);
+}
+
 status verify_plan(struct model *model, struct model *plan, struct pass_context *c,
                    struct verified *out) {
     struct arena scratch = arena_make(c->arena->mem);
@@ -95,7 +136,8 @@ status verify_plan(struct model *model, struct model *plan, struct pass_context 
     *out = (struct verified){.n_nodes = plan->graph->order.n,
                              .n_outputs = plan->graph->outputs.n,
                              .runtime = runtime ? runtime : "file-order",
-                             .budget_bytes = -1};
+                             .budget_bytes = -1,
+                             .arena_bytes = -1};
     status st = plan_run(model, step_passes(), c);
     if (!st) {
         out->n_step = model->graph->order.n;
@@ -109,6 +151,8 @@ status verify_plan(struct model *model, struct model *plan, struct pass_context 
         st = check_order(plan, &scratch, c->diags, out);
         status peak = st && st != ST_VERIFY ? st : check_peak(plan, &scratch, c->diags, out);
         st = st ? st : peak;
+        status places = st && st != ST_VERIFY ? st : check_layout(plan, &scratch, c->diags, out);
+        st = st ? st : places;
     }
     arena_free(&scratch);
     return st;
@@ -134,6 +178,10 @@ void verify_plan_print(struct str *out, const struct verified *v) {
     str_add_char(out, '\n');
     add_bytes(out, "peak", v->peak_bytes);
     str_addf(out, " on runtime %s\n", v->runtime);
+    if (v->arena_bytes >= 0) {
+        add_bytes(out, "arena", v->arena_bytes);
+        str_add(out, ": every tensor has its place\n");
+    }
     if (v->budget_bytes >= 0) {
         add_bytes(out, "budget", v->budget_bytes);
         str_add(out, ": held\n");

@@ -14,6 +14,7 @@ struct verified {
     int64_t liveness_bytes;    // peak in the order of the file
     int64_t peak_bytes;        // peak on that runtime
     int64_t budget_bytes;      // -1: the plan promises none
+    int64_t arena_bytes;       // -1: the plan gives no addresses
 };
 
 // Makes the unplanned step of `model` with the options that the plan has recorded (step_recall) and

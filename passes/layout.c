@@ -142,7 +142,7 @@ static const char *number_text(struct model *m, int64_t n) {
     return str_format(m->arena, "%lld", (long long)n);
 }
 
-// "0,4096": one offset an output, nothing for those that have none.
+// "0,4096": one offset an output, nothing for those that have none, or no bytes.
 static status write_offsets(struct model *m, const struct layout *l, struct diags *d) {
     struct graph *g = m->graph;
     for (size_t i = 0; i < g->order.n; i++) {
@@ -152,9 +152,10 @@ static status write_offsets(struct model *m, const struct layout *l, struct diag
         for (uint32_t k = 0; k < n->n_out; k++) {
             uint32_t b = l->of[n->out[k].i];
             str_add(&text, k ? "," : "");
-            if (b)
-                str_addf(&text, "%lld", (long long)l->buffers.at[b].offset);
-            any |= b != 0;
+            if (!l->buffers.at[b].bytes)
+                continue;
+            str_addf(&text, "%lld", (long long)l->buffers.at[b].offset);
+            any = true;
         }
         if (text.failed || (any && !pairs_set(&n->metadata, m->arena, KEY_OFFSET, str_text(&text))))
             return diag_no_room(d);

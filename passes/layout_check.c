@@ -124,10 +124,10 @@ static void make_value(struct replay *r, node_id id, uint32_t out) {
     int64_t at = r->claim->offset[v.i];
     bool is_fixed = n->op == OP_Constant || (op_info(n->op)->flags & OPF_VIEW && out == 0 &&
                                              n->n_in && n->in[0].i && !r->content[n->in[0].i]);
-    if (at < 0 && is_fixed && !graph_value(r->g, v)->is_output)
-        return; // a constant, or a view of what is not in the arena
-    if (!type_bytes(graph_value(r->g, v)->type, &r->bytes[v.i]) ||
-        !in_arena(r, at, r->bytes[v.i])) {
+    bool is_sized = type_bytes(graph_value(r->g, v)->type, &r->bytes[v.i]);
+    if (at < 0 && is_sized && ((is_fixed && !graph_value(r->g, v)->is_output) || !r->bytes[v.i]))
+        return; // a constant, a view of what is not in the arena, or nothing at all
+    if (!is_sized || !in_arena(r, at, r->bytes[v.i])) {
         fail(r, id, "\"%s\" does not lie in the arena as it should", name_of(r, v));
         return;
     }
