@@ -13,6 +13,7 @@ struct lookup {
     struct cost_list *list;
     struct map by_key[COST_KINDS]; // of names and operators -> entry
     bool *used[COST_KINDS];
+    struct str key; // of the operator that is looked up
 };
 
 static status index_entries(struct lookup *k) {
@@ -38,8 +39,11 @@ static const struct cost_entry *find(struct lookup *k, enum cost_kind kind, cons
                 i = (int64_t)j;
     } else {
         const char *key = n->name;
-        if (kind == COST_BY_OPERATOR)
-            key = *n->domain ? str_format(k->list->a, "%s:%s", n->domain, n->type) : n->type;
+        if (kind == COST_BY_OPERATOR) {
+            k->key.n = 0;
+            str_addf(&k->key, "%s%s%s", n->domain, *n->domain ? ":" : "", n->type);
+            key = str_text(&k->key);
+        }
         if (!key || !map_get_text(&k->by_key[kind], key, &i))
             return NULL;
     }
@@ -98,7 +102,7 @@ static void warn_unused(const struct lookup *k) {
 }
 
 status cost_model_apply(const struct cost_model *m, struct cost_list *list) {
-    struct lookup k = {.m = m, .list = list};
+    struct lookup k = {.m = m, .list = list, .key = str_make(list->a)};
     status worst = index_entries(&k);
     if (worst)
         return worst;
@@ -106,6 +110,8 @@ status cost_model_apply(const struct cost_model *m, struct cost_list *list) {
         status st = apply_to(&k, &list->at[i]);
         worst = worst ? worst : st;
     }
+    if (!worst && k.key.failed)
+        worst = diag_no_room(list->d);
     if (!worst)
         warn_unused(&k);
     return worst;
