@@ -6,6 +6,27 @@
 
 #define LABEL_GAP ((int64_t)1 << 24)
 
+// As new: what a loaded sequence looks like inside must not depend on what was there before.
+static void clear(struct sim *s) {
+    const struct placement *p = s->p;
+    s->task[SIM_END] = (struct sim_task){.prev = SIM_END, .next = SIM_END};
+    s->n_tasks = 1;
+    s->n_in = 0;
+    s->free_task = SIM_NONE;
+    s->moved_bytes = 0;
+    s->edits.n = s->touched.n = 0;
+    s->walked_from = s->walked_to = SIM_END;
+    memset(s->busy_cost, 0, (size_t)p->n_resources * sizeof *s->busy_cost);
+    for (int32_t k = 0; k < p->n_places; k++)
+        s->base_bytes[k] = k < p->n_devices ? p->graph.fixed_bytes : 0;
+    for (int32_t v = 0; v < p->graph.n; v++) {
+        s->first_of[v] = SIM_NONE;
+        s->is_touched[v] = false;
+    }
+    sim_walk_reset(s);
+    s->dirty = 0;
+}
+
 bool sim_make(struct arena *a, const struct placement *p, struct sim *out) {
     int32_t most_in = 1;
     for (int32_t v = 0; v < p->graph.n; v++) {
@@ -25,12 +46,7 @@ bool sim_make(struct arena *a, const struct placement *p, struct sim *out) {
     if (!out->first_of || !out->is_touched || !out->busy_cost || !out->base_bytes || !out->inputs ||
         !out->task || !out->finish || !out->settled || !sim_walk_make(out, &out->walk))
         return false;
-    out->n_tasks = 1;
-    for (int32_t v = 0; v < p->graph.n; v++)
-        out->first_of[v] = SIM_NONE;
-    for (int32_t k = 0; k < p->n_devices; k++)
-        out->base_bytes[k] = p->graph.fixed_bytes;
-    sim_walk_reset(out);
+    clear(out);
     return true;
 }
 
@@ -195,7 +211,7 @@ static int32_t later(const struct sim *s, int32_t a, int32_t b) {
 
 // The last task that reads instance t: a run at its place, or a fetch from there, before the next
 // instance of the node at that place.
-static int32_t end_of(const struct sim *s, int32_t t) {
+int32_t sim_end_of(const struct sim *s, int32_t t) {
     const struct problem *g = &s->p->graph;
     const struct sim_task *x = &s->task[t];
     int32_t end = t;
@@ -241,7 +257,7 @@ void sim_find_ends(struct sim *s) {
                 if (s->task[t].from == TASK_RUN)
                     last_run = t;
         for (int32_t t = s->first_of[v]; t != SIM_NONE; t = s->task[t].sibling)
-            set_end(s, t, t == last_run ? SIM_KEPT : end_of(s, t));
+            set_end(s, t, t == last_run ? SIM_KEPT : sim_end_of(s, t));
     }
     s->touched.n = 0;
 }
@@ -292,12 +308,9 @@ void sim_undo(struct sim *s) {
 }
 
 bool sim_load(struct sim *s, const struct strategy *x) {
-    while (s->task[SIM_END].next != SIM_END)
-        sim_remove(s, s->task[SIM_END].next);
+    clear(s);
     for (int32_t k = 0; k < x->n && !s->broken; k++)
         sim_insert(s, x->at[k].node, x->at[k].place, x->at[k].from, SIM_END);
-    sim_walk_reset(s);
-    reach(s, 0);
     if (s->broken || sim_evaluate(s, INT64_MAX) != SIM_RIGHT)
         return false;
     sim_commit(s);

@@ -43,10 +43,11 @@ struct sim_pending { // an instance that waits for a transfer out of its place t
 struct sim_walk { // all that the walk along the sequence carries
     int32_t task; // the next one
     int64_t makespan_cost, host_clock;
-    int64_t *avail;   // per resource: when it is free; the block that the next three are part of
+    int64_t *avail;   // per resource: when it is free; the block that the next four are part of
     int64_t *held;    // per place: bytes of instances
     int64_t *peak;    // per place: the most so far, workspace included
     int64_t *release; // per place: the first time in `pending`; INT64_MAX
+    int64_t *peak_at; // per place: the task of the peak
     struct sim_pending *pending;
     int32_t n_pending, cap_pending;
 };
@@ -62,7 +63,8 @@ enum sim_verdict { SIM_RIGHT, SIM_WRONG, SIM_CUT };
 struct sim {
     const struct placement *p;
     struct arena *arena;
-    bool broken; // out of memory: nothing holds any more
+    bool broken;  // out of memory: nothing holds any more
+    bool untimed; // nobody asks for times, and no memory depends on them: no walks
 
     struct sim_task *task;     // [0] is SIM_END
     int64_t *finish, *settled; // per task: on this walk; since the last commit
@@ -93,7 +95,8 @@ struct sim {
 // An empty sequence. False: no room.
 bool sim_make(struct arena *a, const struct placement *p, struct sim *out);
 
-// Replaces everything and evaluates it; false: no room, or it cannot be carried out.
+// Replaces everything and evaluates it; false: no room, or it cannot be carried out. The inner
+// state is a function of the strategy alone.
 bool sim_load(struct sim *s, const struct strategy *x);
 int32_t sim_save(const struct sim *s, struct task *out); // n_in tasks; returns how many
 
@@ -114,6 +117,8 @@ int64_t sim_resident_excess(const struct sim *s);
 
 // The latest instance of the node at the place before a label; SIM_NONE.
 int32_t sim_bound(const struct sim *s, int32_t node, int32_t place, int64_t label);
+// The last task that reads the instance, as the edits left it; the task itself: nobody does.
+int32_t sim_end_of(const struct sim *s, int32_t task);
 bool sim_runs_at(const struct sim *s, int32_t node, int32_t device);
 
 // For sim.c and sim_walk.c alone.

@@ -8,7 +8,7 @@
 enum { SNAPSHOT_EVERY = 32 };
 
 static size_t block_size(const struct sim *s) {
-    return (size_t)s->p->n_resources + 3 * (size_t)s->p->n_places;
+    return (size_t)s->p->n_resources + 4 * (size_t)s->p->n_places;
 }
 
 bool sim_walk_make(struct sim *s, struct sim_walk *w) {
@@ -18,6 +18,7 @@ bool sim_walk_make(struct sim *s, struct sim_walk *w) {
     w->held = w->avail + s->p->n_resources;
     w->peak = w->held + s->p->n_places;
     w->release = w->peak + s->p->n_places;
+    w->peak_at = w->release + s->p->n_places;
     return true;
 }
 
@@ -170,7 +171,10 @@ static void release(struct sim *s, int32_t b, int64_t time) {
 static void hold(struct sim_walk *w, int32_t place, int64_t bytes, int64_t workspace) {
     w->held[place] += bytes;
     int64_t level = w->held[place] + workspace;
-    w->peak[place] = level > w->peak[place] ? level : w->peak[place];
+    if (level > w->peak[place]) {
+        w->peak[place] = level;
+        w->peak_at[place] = w->task;
+    }
 }
 
 // ---- Tasks ----
@@ -294,6 +298,10 @@ static void sum_up(struct sim *s) {
 }
 
 enum sim_verdict sim_evaluate(struct sim *s, int64_t most_cost) {
+    if (s->untimed) {
+        sum_up(s);
+        return s->broken ? SIM_WRONG : SIM_RIGHT;
+    }
     sim_find_ends(s);
     resume(s);
     s->walked_from = s->walk.task;

@@ -1,0 +1,294 @@
+// Chains in rounds with replica exchange: see place.h.
+#include "solver/place.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "solver/pool.h"
+
+enum { ROUND_PROPOSALS = 1000, RESTART_EVERY = 16, STARTS_MOST = 6, EXCHANGE_STREAM = 1 << 20 };
+#define COLDEST       1e-4 // temperatures at first, relative to the cost
+#define HOTTEST       3e-2
+#define LEAST_HEAT    1e-7
+#define MOST_HEAT     0.3
+#define WORSE_COLDEST 0.002 // of all proposals, those that are accepted though worse
+#define WORSE_HOTTEST 0.1
+
+struct chain {
+    struct arena arena;
+    struct mcmc mc;
+    int32_t rung; // 0: the coldest
+    int64_t n_worse, n_done;
+    bool failed; // out of memory: it is out of the race
+};
+
+struct search {
+    const struct placement *p;
+    const struct place_options *options;
+    const struct place_hooks *hooks;
+    struct arena *arena;
+    struct diags *diags;
+    struct stop *stop;
+    struct chain *chain;
+    int32_t n_chains;
+    int32_t *at_rung;    // the chain on each rung
+    double *temperature; // of each rung
+    int64_t share;       // proposals of each chain in this round
+    int64_t start_ns;
+    struct rng rng; // for exchanges
+    struct strategy starts[STARTS_MOST];
+    int32_t n_starts;
+    struct place_result *out;
+    int32_t cap_best;
+};
+
+struct place_options place_defaults(void) {
+    return (struct place_options){.allowed = {true, true, true, true},
+                                  .seconds = 30,
+                                  .seed = 1,
+                                  .n_chains = 8,
+                                  .exchange = true};
+}
+
+// ---- The incumbent ----
+
+static bool keep_best(struct search *s, const struct mcmc *c) {
+    struct place_result *out = s->out;
+    if (c->n_best > s->cap_best) {
+        struct task *at = ARENA_ARRAY(s->arena, struct task, 2 * c->n_best);
+        if (!at)
+            return false;
+        out->best.at = at;
+        s->cap_best = 2 * c->n_best;
+    }
+    memcpy(out->best.at, c->best, (size_t)c->n_best * sizeof *c->best);
+    out->best.n = c->n_best;
+    out->value = c->best_value;
+    return true;
+}
+
+// The best of all chains, in the order of their numbers; checked before anybody hears of it.
+static status collect(struct search *s) {
+    struct place_result *out = s->out;
+    int32_t better = -1;
+    for (int32_t k = 0; k < s->n_chains; k++)
+        if (s->chain[k].mc.n_best > 0 &&
+            s->chain[k].mc.best_value < (better < 0 ? out->value : s->chain[better].mc.best_value))
+            better = k;
+    if (better < 0)
+        return ST_OK;
+    if (!keep_best(s, &s->chain[better].mc))
+        return diag_no_room(s->diags);
+    struct arena scratch = arena_make(s->arena->mem);
+    struct strategy_facts f;
+    status st = strategy_check(s->p, &out->best, &scratch, s->diags, &f);
+    if (st == ST_OK) {
+        struct place_event e = {out->value, f.makespan_cost, f.load_cost, out->n_proposals,
+                                (double)(stop_clock_ns() - s->start_ns) * 1e-9};
+        if (!VEC_PUSH(s->arena, &out->curve, e))
+            st = diag_no_room(s->diags);
+        else if (s->hooks->improved)
+            s->hooks->improved(s->hooks->context, &e, &out->best, &f);
+    }
+    arena_free(&scratch);
+    return st;
+}
+
+// ---- Rounds ----
+
+static void run_chain(void *context, int32_t index) {
+    struct search *s = context;
+    struct chain *ch = &s->chain[index];
+    if (ch->failed)
+        return;
+    int64_t before = ch->mc.n_worse;
+    ch->mc.temperature = s->temperature[ch->rung];
+    ch->n_done = mcmc_run(&ch->mc, s->share, s->stop);
+    ch->n_worse = ch->mc.n_worse - before;
+    ch->failed = ch->mc.sim.broken;
+}
+
+// Heat follows the share of worse states that a rung is meant to accept.
+static void adapt(struct search *s) {
+    for (int32_t r = 0; r < s->n_chains; r++) {
+        const struct chain *ch = &s->chain[s->at_rung[r]];
+        double up = s->n_chains > 1 ? (double)r / (s->n_chains - 1) : 0.25;
+        double wanted = WORSE_COLDEST * pow(WORSE_HOTTEST / WORSE_COLDEST, up);
+        if (ch->failed || ch->n_done == 0)
+            continue;
+        bool cold = (double)ch->n_worse < wanted * (double)ch->n_done;
+        double heat = s->temperature[r] * (cold ? 1.05 : 1 / 1.05);
+        s->temperature[r] = fmin(fmax(heat, LEAST_HEAT), MOST_HEAT);
+    }
+}
+
+static void exchange(struct search *s) {
+    for (int32_t r = (int32_t)(s->out->n_rounds % 2); r + 1 < s->n_chains; r += 2) {
+        struct chain *cold = &s->chain[s->at_rung[r]], *hot = &s->chain[s->at_rung[r + 1]];
+        double unit = rng_unit(&s->rng);
+        if (cold->failed || hot->failed)
+            continue;
+        double a = mcmc_cost(&cold->mc), b = mcmc_cost(&hot->mc), scale = fmin(a, b) + 1e-300;
+        double gain = (1 / s->temperature[r] - 1 / s->temperature[r + 1]) * (a - b) / scale;
+        s->out->n_exchanges_tried++;
+        if (log(1 - unit) >= gain)
+            continue;
+        int32_t other = s->at_rung[r];
+        s->at_rung[r] = s->at_rung[r + 1];
+        s->at_rung[r + 1] = other;
+        cold->rung = r + 1;
+        hot->rung = r;
+        s->out->n_exchanges++;
+    }
+}
+
+// Every so often, the chain of the coldest half that is worst goes on from the best.
+static void restart(struct search *s) {
+    int32_t worst = -1;
+    double most = s->out->value;
+    if (s->out->best.n == 0)
+        return;
+    for (int32_t r = 0; r < (s->n_chains + 1) / 2; r++) {
+        const struct chain *ch = &s->chain[s->at_rung[r]];
+        if (!ch->failed && mcmc_cost(&ch->mc) > most) {
+            most = mcmc_cost(&ch->mc);
+            worst = s->at_rung[r];
+        }
+    }
+    if (worst >= 0 && !mcmc_start(&s->chain[worst].mc, &s->out->best))
+        s->chain[worst].failed = true;
+}
+
+static status run_round(struct search *s, int32_t n_threads) {
+    struct place_result *out = s->out;
+    int64_t left = s->options->work - out->n_proposals;
+    s->share = ROUND_PROPOSALS;
+    if (s->options->work > 0 && left / s->n_chains < ROUND_PROPOSALS)
+        s->share = (left + s->n_chains - 1) / s->n_chains;
+    pool_run(n_threads, s->n_chains, run_chain, s);
+    for (int32_t k = 0; k < s->n_chains; k++)
+        out->n_proposals += s->chain[k].n_done;
+    out->n_rounds++;
+    status st = collect(s);
+    adapt(s);
+    if (s->options->exchange)
+        exchange(s);
+    if (out->n_rounds % RESTART_EVERY == 0)
+        restart(s);
+    return st;
+}
+
+// ---- Beginning and end ----
+
+static status make_starts(struct search *s) {
+    struct arena scratch = arena_make(s->arena->mem);
+    status st = ST_OK;
+    for (int32_t k = 0; k < s->options->n_starts && s->n_starts < STARTS_MOST / 2; k++) {
+        struct strategy_facts f;
+        st = strategy_replay(s->p, &s->options->starts[k], &scratch, s->diags, &f);
+        if (st != ST_OK)
+            break;
+        s->starts[s->n_starts++] = s->options->starts[k];
+    }
+    arena_free(&scratch);
+    if (st != ST_OK)
+        return st;
+    int32_t n = place_starts(s->p, s->arena, s->starts + s->n_starts, STARTS_MOST - s->n_starts);
+    if (n < 0)
+        return diag_no_room(s->diags);
+    s->n_starts += n;
+    return ST_OK;
+}
+
+static status make_chains(struct search *s) {
+    const struct place_options *o = s->options;
+    s->n_chains = o->n_chains < 1 ? 1 : o->n_chains;
+    s->n_chains = s->n_chains < PLACE_CHAINS_MOST ? s->n_chains : PLACE_CHAINS_MOST;
+    s->chain = ARENA_ARRAY(s->arena, struct chain, s->n_chains);
+    s->at_rung = ARENA_ARRAY(s->arena, int32_t, s->n_chains);
+    s->temperature = ARENA_ARRAY(s->arena, double, s->n_chains);
+    if (!s->chain || !s->at_rung || !s->temperature)
+        return diag_no_room(s->diags);
+    int32_t n_good = 0;
+    for (int32_t k = 0; k < s->n_chains; k++) {
+        struct chain *ch = &s->chain[k];
+        double up = s->n_chains > 1 ? (double)k / (s->n_chains - 1) : 0.25;
+        s->temperature[k] = COLDEST * pow(HOTTEST / COLDEST, up);
+        s->at_rung[k] = ch->rung = k;
+        ch->arena = arena_make(s->arena->mem);
+        ch->failed = !mcmc_make(&ch->arena, s->p, &o->objective, o->allowed, o->seed, (uint64_t)k,
+                                &ch->mc) ||
+                     !mcmc_start(&ch->mc, &s->starts[k % s->n_starts]);
+        n_good += !ch->failed;
+    }
+    return n_good > 0 ? ST_OK : diag_no_room(s->diags);
+}
+
+static bool is_over(const struct search *s) {
+    bool some = false;
+    for (int32_t k = 0; k < s->n_chains; k++)
+        some = some || !s->chain[k].failed;
+    return !some || stop_now(s->stop) ||
+           (s->options->work > 0 && s->out->n_proposals >= s->options->work);
+}
+
+static void sum_up(struct search *s) {
+    struct place_result *out = s->out;
+    out->least_excess_bytes = INT64_MAX;
+    for (int32_t k = 0; k < s->n_chains; k++) {
+        const struct mcmc *c = &s->chain[k].mc;
+        for (int32_t m = 0; m < MCMC_KINDS; m++) {
+            out->count[m].n_tried += c->count[m].n_tried;
+            out->count[m].n_accepted += c->count[m].n_accepted;
+        }
+        if (c->excess_bytes < out->least_excess_bytes)
+            out->least_excess_bytes = c->excess_bytes;
+    }
+}
+
+static status search(struct search *s) {
+    long n_processors = sysconf(_SC_NPROCESSORS_ONLN);
+    int32_t n_threads = s->options->threads > 0 ? s->options->threads : (int32_t)n_processors;
+    status st = make_starts(s);
+    if (st == ST_OK)
+        st = make_chains(s);
+    if (st == ST_OK)
+        st = collect(s);
+    while (st == ST_OK && !is_over(s))
+        st = run_round(s, n_threads);
+    if (st == ST_OK)
+        sum_up(s);
+    for (int32_t k = 0; s->chain && k < s->n_chains; k++)
+        if (s->chain[k].arena.mem)
+            arena_free(&s->chain[k].arena);
+    if (st != ST_OK)
+        return st;
+    if (s->out->best.n == 0)
+        return ST_NO_PLAN;
+    return strategy_check(s->p, &s->out->best, s->arena, s->diags, &s->out->facts);
+}
+
+status place(const struct placement *p, const struct place_options *options,
+             const struct place_hooks *hooks, struct arena *a, struct diags *d,
+             struct place_result *out) {
+    struct stop own = {.deadline_ns = STOP_NEVER};
+    struct stop *stop = hooks->stop ? hooks->stop : &own;
+    int64_t before = stop->deadline_ns, now = stop_clock_ns();
+    *out = (struct place_result){.value = INFINITY};
+    if (options->seconds > 0 && options->seconds < 1e9 &&
+        now + (int64_t)(options->seconds * 1e9) < before)
+        stop->deadline_ns = now + (int64_t)(options->seconds * 1e9);
+    struct search s = {.p = p,
+                       .options = options,
+                       .hooks = hooks,
+                       .arena = a,
+                       .diags = d,
+                       .stop = stop,
+                       .start_ns = now,
+                       .rng = rng_make(options->seed, EXCHANGE_STREAM),
+                       .out = out};
+    status st = search(&s);
+    stop->deadline_ns = before;
+    return st;
+}

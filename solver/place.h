@@ -1,0 +1,72 @@
+// The placement search: a placement problem and options in, a checked strategy out.
+//
+// Several Markov chains (mcmc.h) run side by side, in rounds. Within a round each works alone for a
+// fixed number of proposals; between rounds, neighbours on a ladder of temperatures exchange their
+// places on it (replica exchange), temperatures are adapted, and chains that have fallen behind
+// restart from the best. Nothing depends on which thread ran what, or when: the same seed and work
+// give the same strategy.
+//
+//     struct place_options o = place_defaults();
+//     struct place_result r;
+//     status st = place(&problem, &o, &(struct place_hooks){0}, &arena, &diags, &r);
+#pragma once
+
+#include "ir/base/stop.h"
+#include "solver/mcmc.h"
+#include "solver/strategy_check.h"
+
+enum { PLACE_CHAINS_MOST = 256 };
+
+struct place_options {
+    struct mcmc_objective objective;
+    struct mcmc_allowed allowed;
+    double seconds; // wall clock; <= 0: no limit
+    int64_t work;   // proposals of all chains; <= 0: no limit
+    uint64_t seed;
+    int32_t threads;               // <= 0: as many as there are processors
+    int32_t n_chains;              // 1: plain Metropolis-Hastings
+    bool exchange;                 // of replicas
+    const struct strategy *starts; // to begin with, beside those that are made here
+    int32_t n_starts;
+};
+
+struct place_options place_defaults(void);
+
+// A point of the best-so-far curve.
+struct place_event {
+    double value; // of the objective
+    int64_t makespan_cost, load_cost;
+    int64_t n_proposals;
+    double seconds;
+};
+
+struct place_hooks {
+    void (*improved)(void *context, const struct place_event *event, const struct strategy *best,
+                     const struct strategy_facts *facts); // or NULL; valid during the call
+    void *context;
+    struct stop *stop; // or NULL. place() lowers its deadline by options.seconds for the call
+};
+
+struct place_result {
+    struct strategy best; // best.n = 0: none fits, as far as was seen
+    struct strategy_facts facts;
+    double value;
+    int64_t least_excess_bytes; // none fits: how far over memory the least state was
+    int64_t n_proposals, n_rounds, n_exchanges, n_exchanges_tried;
+    struct mcmc_count count[MCMC_KINDS];
+    VEC(struct place_event) curve;
+};
+
+// ST_OK: a strategy that fits. ST_NO_PLAN: none was found; *out tells how near. Anything else: a
+// diagnostic tells.
+status place(const struct placement *p, const struct place_options *options,
+             const struct place_hooks *hooks, struct arena *a, struct diags *d,
+             struct place_result *out);
+
+// ---- Starts (place_start.c) ----
+
+// Strategies to begin with: contiguous splits with the least largest load, a list schedule that
+// takes for each node the device on which it ends first, and everything on one device. Returns how
+// many, at most `most`; -1: no room.
+int32_t place_starts(const struct placement *p, struct arena *a, struct strategy *out,
+                     int32_t most);
