@@ -61,8 +61,10 @@ static bool find_waiting(struct mcmc *c, struct waiting *out) {
     if (chosen == SIM_NONE)
         return false;
     int32_t reader = k->next;
-    while (!reads(c, &s->task[reader], &s->task[chosen]))
+    while (reader != SIM_END && !reads(c, &s->task[reader], &s->task[chosen]))
         reader = s->task[reader].next;
+    if (reader == SIM_END)
+        return false;
     *out = (struct waiting){chosen, peak, reader};
     return true;
 }
@@ -164,7 +166,7 @@ bool mcmc_move_offload(struct mcmc *c) {
 // behind it.
 bool mcmc_move_order(struct mcmc *c) {
     struct sim *s = &c->sim;
-    int32_t along[ALONG_MOST], n = 0, first = mcmc_random_task(c), target = SIM_NONE;
+    int32_t along[ALONG_MOST], n = 0, first = mcmc_random_task(c), passed = SIM_NONE;
     bool back = mcmc_random(c, 2);
     int32_t passes = 1 + mcmc_random(c, ORDER_PASSES);
     if (first == SIM_END)
@@ -186,16 +188,20 @@ bool mcmc_move_order(struct mcmc *c) {
             along[n++] = t;
         } else {
             passes -= s->task[t].place == s->task[first].place;
-            target = back ? t : s->task[t].next;
+            passed = t;
         }
     }
-    if (target == SIM_NONE)
+    if (passed == SIM_NONE)
         return false;
+    struct sim_task moved[ALONG_MOST];
     for (int32_t k = 0; k < n; k++) {
         // The farthest comes first when all go back, the nearest when all go on.
-        struct sim_task x = s->task[along[back ? n - 1 - k : k]];
-        sim_remove(s, along[back ? n - 1 - k : k]);
-        sim_insert(s, x.node, x.place, x.from, target);
+        int32_t t = along[back ? n - 1 - k : k];
+        moved[k] = s->task[t];
+        sim_remove(s, t);
     }
+    int32_t before = back ? passed : s->task[passed].next;
+    for (int32_t k = 0; k < n; k++)
+        sim_insert(s, moved[k].node, moved[k].place, moved[k].from, before);
     return !s->broken;
 }

@@ -10,6 +10,7 @@
 enum { ROUND_PROPOSALS = 1000, RESTART_EVERY = 16, STARTS_MOST = 6, EXCHANGE_STREAM = 1 << 20 };
 #define COLDEST       1e-4 // temperatures at first, relative to the cost
 #define HOTTEST       3e-2
+#define HEAT_STEP     1.2
 #define LEAST_HEAT    1e-7
 #define MOST_HEAT     0.3
 #define WORSE_COLDEST 0.002 // of all proposals, those that are accepted though worse
@@ -118,7 +119,7 @@ static void adapt(struct search *s) {
         if (ch->failed || ch->n_done == 0)
             continue;
         bool cold = (double)ch->n_worse < wanted * (double)ch->n_done;
-        double heat = s->temperature[r] * (cold ? 1.05 : 1 / 1.05);
+        double heat = s->temperature[r] * (cold ? HEAT_STEP : 1 / HEAT_STEP);
         s->temperature[r] = fmin(fmax(heat, LEAST_HEAT), MOST_HEAT);
     }
 }
@@ -214,7 +215,7 @@ static status make_chains(struct search *s) {
     for (int32_t k = 0; k < s->n_chains; k++) {
         struct chain *ch = &s->chain[k];
         double up = s->n_chains > 1 ? (double)k / (s->n_chains - 1) : 0.25;
-        s->temperature[k] = COLDEST * pow(HOTTEST / COLDEST, up);
+        s->temperature[k] = COLDEST / s->p->n_groups * pow(HOTTEST / COLDEST, up);
         s->at_rung[k] = ch->rung = k;
         ch->arena = arena_make(s->arena->mem);
         ch->failed = !mcmc_make(&ch->arena, s->p, &o->objective, o->allowed, o->seed, (uint64_t)k,

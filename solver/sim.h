@@ -43,7 +43,8 @@ struct sim_pending { // an instance that waits for a transfer out of its place t
 struct sim_walk { // all that the walk along the sequence carries
     int32_t task; // the next one
     int64_t makespan_cost, host_clock;
-    int64_t *avail;   // per resource: when it is free; the block that the next four are part of
+    int64_t *avail;   // per resource: when it is free; the block that the next five are part of
+    int64_t *idle;    // per resource: how long it had nothing to do until then
     int64_t *held;    // per place: bytes of instances
     int64_t *peak;    // per place: the most so far, workspace included
     int64_t *release; // per place: the first time in `pending`; INT64_MAX
@@ -80,6 +81,8 @@ struct sim {
     bool *is_touched;
     int64_t dirty; // the least label that an edit has reached; INT64_MAX: none
 
+    int64_t most_cost; // of the walk; is_cut: it cannot be kept
+    bool is_cut;
     struct sim_walk walk;
     struct sim_walk *snapshot, *fresh; // fresh: of the walk that is not settled yet
     int32_t n_snapshots, cap_snapshots;
@@ -104,8 +107,9 @@ int32_t sim_save(const struct sim *s, struct task *out); // n_in tasks; returns 
 int32_t sim_insert(struct sim *s, int32_t node, int32_t place, int32_t from, int32_t before);
 void sim_remove(struct sim *s, int32_t task);
 
-// Carries the sequence out, from the first change on. Ends early, as cut, once a task ends later
-// than most_cost. The result counts only if it is right. Once per proposal, after its last edit.
+// Carries the sequence out, from the first change on. Ends early, as cut, once it is clear that the
+// makespan is more than most_cost: because a resource has idled too long for its load. The result
+// counts only if it is right. Once per proposal, after its last edit.
 enum sim_verdict sim_evaluate(struct sim *s, int64_t most_cost);
 void sim_commit(struct sim *s); // only after SIM_RIGHT
 void sim_undo(struct sim *s);

@@ -8,14 +8,15 @@
 enum { SNAPSHOT_EVERY = 32 };
 
 static size_t block_size(const struct sim *s) {
-    return (size_t)s->p->n_resources + 4 * (size_t)s->p->n_places;
+    return 2 * (size_t)s->p->n_resources + 4 * (size_t)s->p->n_places;
 }
 
 bool sim_walk_make(struct sim *s, struct sim_walk *w) {
     *w = (struct sim_walk){.avail = ARENA_ARRAY(s->arena, int64_t, block_size(s))};
     if (!w->avail)
         return false;
-    w->held = w->avail + s->p->n_resources;
+    w->idle = w->avail + s->p->n_resources;
+    w->held = w->idle + s->p->n_resources;
     w->peak = w->held + s->p->n_places;
     w->release = w->peak + s->p->n_places;
     w->peak_at = w->release + s->p->n_places;
@@ -191,6 +192,16 @@ int32_t sim_bound(const struct sim *s, int32_t node, int32_t place, int64_t labe
     return b;
 }
 
+// A resource is busy from start to finish. It cannot end before its load and its idle time so far.
+static void take(struct sim *s, int32_t resource, int64_t start, int64_t finish) {
+    struct sim_walk *w = &s->walk;
+    if (start > w->avail[resource]) {
+        w->idle[resource] += start - w->avail[resource];
+        s->is_cut = s->is_cut || s->busy_cost[resource] + w->idle[resource] > s->most_cost;
+    }
+    w->avail[resource] = finish;
+}
+
 static bool run_task(struct sim *s, int32_t t) {
     const struct sim_task *x = &s->task[t];
     const struct problem *g = &s->p->graph;
@@ -207,7 +218,8 @@ static bool run_task(struct sim *s, int32_t t) {
     }
     flush(w, place, start);
     hold(w, place, g->bytes[v], g->workspace[v]);
-    s->finish[t] = w->avail[place] = start + x->duration;
+    s->finish[t] = start + x->duration;
+    take(s, place, start, s->finish[t]);
     for (int32_t e = 0; e < n; e++)
         if (s->task[s->inputs[e]].end == t)
             release(s, s->inputs[e], s->finish[t]);
@@ -234,7 +246,7 @@ static bool fetch_task(struct sim *s, int32_t t) {
     hold(w, place, s->p->graph.bytes[x->node], 0);
     s->finish[t] = start + x->duration;
     for (int32_t k = 0; k < r->n_resources; k++)
-        w->avail[r->resource[k]] = s->finish[t];
+        take(s, r->resource[k], start, s->finish[t]);
     if (s->task[b].end == t)
         release(s, b, s->finish[t]);
     if (x->end == t)
@@ -242,7 +254,7 @@ static bool fetch_task(struct sim *s, int32_t t) {
     return true;
 }
 
-static enum sim_verdict walk(struct sim *s, int64_t most_cost) {
+static enum sim_verdict walk(struct sim *s) {
     struct sim_walk *w = &s->walk;
     int32_t until_snapshot = SNAPSHOT_EVERY;
     for (; w->task != SIM_END; w->task = s->task[w->task].next) {
@@ -254,11 +266,10 @@ static enum sim_verdict walk(struct sim *s, int64_t most_cost) {
         s->n_walked++;
         if (!(s->task[t].from == TASK_RUN ? run_task(s, t) : fetch_task(s, t)))
             return SIM_WRONG;
-        if (s->finish[t] > w->makespan_cost) {
+        if (s->finish[t] > w->makespan_cost)
             w->makespan_cost = s->finish[t];
-            if (w->makespan_cost > most_cost)
-                return SIM_CUT;
-        }
+        if (s->is_cut)
+            return SIM_CUT;
     }
     return SIM_RIGHT;
 }
@@ -305,7 +316,9 @@ enum sim_verdict sim_evaluate(struct sim *s, int64_t most_cost) {
     sim_find_ends(s);
     resume(s);
     s->walked_from = s->walk.task;
-    enum sim_verdict verdict = walk(s, most_cost);
+    s->most_cost = most_cost;
+    s->is_cut = false;
+    enum sim_verdict verdict = walk(s);
     int32_t last = s->walk.task;
     s->walked_to = last == SIM_END ? SIM_END : s->task[last].next;
     if (s->broken)
