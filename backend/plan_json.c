@@ -55,10 +55,7 @@ static void add_facts(struct str *out, const struct facts *f, const struct timel
         str_addf(out, ",\n\"cost_match\":%.6g", f->cost_match);
     add_number(out, "nodes", after->n_steps);
     add_number(out, "recomputations", after->n_again);
-    int64_t n_control = 0;
-    for (uint32_t i = 0; i < after->n_steps; i++)
-        n_control += after->work[i] == WORK_CONTROL;
-    add_number(out, "control_nodes", n_control);
+    add_number(out, "control_nodes", after->n_control);
 }
 
 // What is held at the peak, largest first.
@@ -68,7 +65,7 @@ static void add_peak(struct str *out, const struct timeline *t) {
         return;
     size_t n = timeline_held(t, t->peak_step, held, PEAK_SHOWN);
     str_add(out, ",\n\"peak\":{\"node\":");
-    str_add_json(out, timeline_node_name(t->graph, t->graph->order.at[t->peak_step]));
+    str_add_json(out, timeline_node_name(t->graph, t->order[t->peak_step]));
     str_addf(out, ",\"step\":%u,\"bytes\":%lld,\"tensors\":%zu,\"largest\":[", t->peak_step + 1,
              (long long)t->held_bytes[t->peak_step], n);
     for (size_t k = 0; k < n && k < PEAK_SHOWN; k++) {
@@ -104,7 +101,7 @@ static void add_order(struct str *out, const struct timeline *t) {
         if (t->work[i] == WORK_CONTROL)
             continue;
         str_add(out, before);
-        str_add_json(out, first_result(t->graph, timeline_origin(t->graph, t->graph->order.at[i])));
+        str_add_json(out, first_result(t->graph, timeline_origin(t->graph, t->order[i])));
         before = ",\n";
     }
     str_add(out, "]");

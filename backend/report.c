@@ -6,6 +6,7 @@
 
 #include "backend/markup.h"
 #include "backend/report_parts.h"
+#include "backend/runtime.h"
 #include "backend/svg.h"
 #include "ir/base/file.h"
 
@@ -38,6 +39,8 @@ static int64_t peak_before(const struct report *r) {
 }
 
 static int64_t peak_after(const struct report *r) {
+    if (r->after.n_devices > 1)
+        return r->after.held_bytes[r->after.peak_step];
     return r->facts->peak_bytes >= 0 ? r->facts->peak_bytes : r->after.liveness.peak_bytes;
 }
 
@@ -55,7 +58,7 @@ static double overhead(const struct report *r) {
 }
 
 static bool is_optimal(const struct report *r) {
-    return r->facts->outcome && strcmp(r->facts->outcome, "optimal") == 0;
+    return r->facts->bound >= 0 && cost(r) <= r->facts->bound;
 }
 
 static double gap(const struct report *r) {
@@ -80,23 +83,22 @@ static void add_lead(struct report *r) {
     str_add(out, "<header>\n<h1>");
     markup_add_short(out, r->facts->title ? r->facts->title : "plan", NAME_LENGTH);
     str_add(out, "</h1>\n<p class=\"lead\">");
-    int64_t before = peak_before(r), after = peak_after(r);
+    str_add(out, "One training step in ");
+    report_add_bytes(out, peak_after(r));
+    if (r->after.n_devices > 1)
+        str_addf(out, " on each of %u devices", r->after.n_devices);
     if (r->after.n_again == 0) {
-        str_add(out, "One training step in ");
-        report_add_bytes(out, after);
         str_add(out, ". Nothing is computed twice.");
     } else {
-        str_add(out, "One training step in ");
-        report_add_bytes(out, after);
         str_add(out, " instead of ");
-        report_add_bytes(out, before);
-        str_addf(out, ", for ");
+        report_add_bytes(out, peak_before(r));
+        str_add(out, ", for ");
         report_add_percent(out, overhead(r));
         str_addf(out, " more time: %u of %u runs repeat earlier ones.", r->after.n_again,
-                 r->after.n_steps);
+                 r->after.n_steps - r->after.n_control);
     }
     if (is_optimal(r))
-        str_add(out, " No plan in this memory is faster; that is proven.");
+        str_add(out, " Proven: no plan within this budget is faster.");
     str_add(out, "</p>\n");
 }
 
@@ -113,7 +115,7 @@ static void add_keys(struct report *r) {
     const struct facts *f = r->facts;
     int64_t before = peak_before(r);
     str_add(out, "<ul class=\"key\">\n");
-    key_begin(out, "peak memory");
+    key_begin(out, r->after.n_devices > 1 ? "peak of the fullest device" : "peak memory");
     report_add_bytes(out, peak_after(r));
     str_add(out, "</b><span class=\"soft\">");
     report_add_percent(out, before > 0 ? (double)peak_after(r) / (double)before : 1);
@@ -156,8 +158,7 @@ static void add_alive(struct report *r) {
         return;
     static const char *const classes[] = {"fixed", "activation", "again", "gradient", "workspace"};
     str_add(out, "<section id=\"peak\">\n<h2>At the peak</h2>\n<p>The plan holds most while <b>");
-    markup_add_short(out, timeline_node_name(t->graph, t->graph->order.at[t->peak_step]),
-                     NAME_LENGTH);
+    markup_add_short(out, timeline_node_name(t->graph, t->order[t->peak_step]), NAME_LENGTH);
     str_add(out, "</b> runs: ");
     report_add_bytes(out, t->held_bytes[t->peak_step]);
     str_add(out, ", of which ");
@@ -230,8 +231,11 @@ static void add_facts(struct report *r) {
         report_add_percent(out, f->cost_match);
         str_add(out, "</td></tr>\n");
     }
-    str_addf(out, "<tr><th scope=\"row\">nodes</th><td>%u, of which %u repeat others</td></tr>\n",
+    str_addf(out, "<tr><th scope=\"row\">nodes</th><td>%u, of which %u repeat others",
              r->after.n_steps, r->after.n_again);
+    if (r->after.n_control)
+        str_addf(out, " and %u only hold the order", r->after.n_control);
+    str_add(out, "</td></tr>\n");
     str_add(out, "</tbody></table></div>\n</section>\n");
 }
 
@@ -252,11 +256,21 @@ static void add_end(struct report *r) {
     str_add(out, "</script>\n</body>\n</html>\n");
 }
 
+// The unplanned step runs as the runtime would run it, which need not be the order of its file.
+static status make_before(struct report *r, const struct model *m, struct diags *d) {
+    enum runtime runtime;
+    struct runtime_report report;
+    if (!r->facts->runtime || !runtime_find(r->facts->runtime, &runtime))
+        return timeline_make(m, r->arena, d, &r->before);
+    status st = runtime_peak(m, runtime, r->arena, d, &report);
+    return st ? st : timeline_make_in(m, report.order, report.n_order, r->arena, d, &r->before);
+}
+
 static status print_page(struct report *r, const struct model *unplanned, const struct model *plan,
                          struct diags *d) {
     status st = timeline_make(plan, r->arena, d, &r->after);
     if (st == ST_OK)
-        st = timeline_make(unplanned, r->arena, d, &r->before);
+        st = make_before(r, unplanned, d);
     if (st != ST_OK)
         return st;
     add_head(r);

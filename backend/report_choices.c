@@ -60,9 +60,9 @@ static void find_wanted(struct choices *c) {
     const struct timeline *t = &c->r->after;
     const struct graph *g = t->graph;
     for (uint32_t i = 0; i < t->n_steps; i++) {
-        const struct node *n = graph_node(g, g->order.at[i]);
+        const struct node *n = graph_node(g, t->order[i]);
         if (t->work[i] == WORK_AGAIN)
-            c->wanted[timeline_origin(g, g->order.at[i]).i] = true;
+            c->wanted[timeline_origin(g, t->order[i]).i] = true;
         for (uint32_t k = 0; t->work[i] == WORK_BACKWARD && k < n->n_in; k++) {
             uint32_t s = t->storage.of[n->in[k].i];
             if (s && t->holder[s] == HOLDER_ACTIVATION)
@@ -74,7 +74,7 @@ static void find_wanted(struct choices *c) {
 static bool add_choice(struct choices *c, node_id origin, uint32_t step) {
     const struct timeline *t = &c->r->after;
     struct choice x = {.node = origin, .cost = t->end[step] - t->start[step]};
-    x.first = largest_storage(t, t->graph->order.at[step], &x.bytes);
+    x.first = largest_storage(t, t->order[step], &x.bytes);
     const struct value *v = graph_value(t->graph, t->storage.first[x.first]);
     const struct node *n = graph_node(t->graph, origin);
     x.value = v->def_slot < n->n_out && n->out[v->def_slot].i ? n->out[v->def_slot]
@@ -88,9 +88,9 @@ static bool add_choice(struct choices *c, node_id origin, uint32_t step) {
 static bool gather(struct choices *c) {
     const struct timeline *t = &c->r->after;
     for (uint32_t i = 0; i < t->n_steps; i++) {
-        node_id origin = timeline_origin(t->graph, t->graph->order.at[i]);
+        node_id origin = timeline_origin(t->graph, t->order[i]);
         int64_t sum;
-        uint32_t s = c->wanted[origin.i] ? largest_storage(t, t->graph->order.at[i], &sum) : 0;
+        uint32_t s = c->wanted[origin.i] ? largest_storage(t, t->order[i], &sum) : 0;
         if (!s)
             continue;
         if (!c->of[origin.i] && !add_choice(c, origin, i))

@@ -42,8 +42,8 @@ static bool number_units(struct matrices *m) {
     if (!m->unit || !m->begin)
         return false;
     for (uint32_t i = 0; i < t->n_steps; i++)
-        if (t->work[i] != WORK_AGAIN && takes_part(t, g->order.at[i])) {
-            m->unit[timeline_origin(g, g->order.at[i]).i] = ++m->n;
+        if (t->work[i] != WORK_AGAIN && takes_part(t, t->order[i])) {
+            m->unit[timeline_origin(g, t->order[i]).i] = ++m->n;
             m->begin[m->n] = i + 1;
         }
     if (m->n)
@@ -71,7 +71,7 @@ static uint32_t stages_until(const struct matrices *m, uint32_t step) {
 static void fill_computed(struct matrices *m) {
     const struct timeline *t = &m->r->after;
     for (uint32_t i = 0; i < t->n_steps; i++) {
-        node_id id = t->graph->order.at[i];
+        node_id id = t->order[i];
         uint32_t unit = m->unit[timeline_origin(t->graph, id).i];
         if (!unit)
             continue;
@@ -151,7 +151,7 @@ static void draw_rows(const struct matrices *m) {
                  "<rect class=\"hover\" x=\"%g\" y=\"%.1f\" width=\"%g\" height=\"%.1f\"><title>",
                  LEFT, TOP + row * side, SIDE, side);
         str_addf(out, "stage %u of %u · ", stage + 1, m->n);
-        markup_add_short(out, timeline_node_name(t->graph, t->graph->order.at[last]), NAME_LENGTH);
+        markup_add_short(out, timeline_node_name(t->graph, t->order[last]), NAME_LENGTH);
         str_addf(out, "\n%u recomputation%s", m->n_again[row], m->n_again[row] == 1 ? "" : "s");
         if (m->n > m->n_cells)
             str_addf(out, " in about %u stages", (m->n + m->n_cells - 1) / m->n_cells);

@@ -236,7 +236,7 @@ static void add_held(struct str *out, const struct timeline *t, uint32_t step) {
 }
 
 static void add_title(struct str *out, const struct timeline *t, const struct band *b) {
-    node_id id = t->graph->order.at[b->top];
+    node_id id = t->order[b->top];
     markup_add_short(out, timeline_node_name(t->graph, id), NAME_LENGTH);
     str_add(out, " · ");
     markup_add_short(out, graph_node(t->graph, id)->type, NAME_LENGTH);
@@ -264,12 +264,17 @@ static void draw_fields(const struct panel *p, double bottom) {
     str_add(out, "</g>\n");
 }
 
+// The unplanned step has no devices, so it can be shown beside a plan for one only.
+static bool is_comparable(const struct report *r) {
+    return r->before.n_devices == r->after.n_devices;
+}
+
 static double highest(const struct report *r) {
-    double most = (double)r->before.held_bytes[r->before.peak_step];
-    double after = (double)r->after.held_bytes[r->after.peak_step];
+    double most = (double)r->after.held_bytes[r->after.peak_step];
+    double before = (double)r->before.held_bytes[r->before.peak_step];
     double budget = (double)r->facts->budget_bytes;
-    if (after > most)
-        most = after;
+    if (is_comparable(r) && before > most)
+        most = before;
     // A budget far above all that is used would press everything else to the ground.
     return budget > most && budget < 1.25 * most ? budget : most;
 }
@@ -283,7 +288,7 @@ static void draw_axes(const struct panel *p, double strips_bottom) {
 }
 
 static void draw_panel(struct report *r, enum axis axis, uint32_t device) {
-    bool same = r->before.n_devices == r->after.n_devices; // else: it has no such device
+    bool same = is_comparable(r);
     double span = span_of(&r->after, axis), other = span_of(&r->before, axis);
     span = other > span ? other : span;
     double most = highest(r);
@@ -349,7 +354,9 @@ static void draw_legend(struct report *r) {
             str_addf(r->out, "<li><i class=\"%s\"></i>%s%s</li>", holder_class[h],
                      holder_name((enum holder)h), pass_of[h]);
     }
-    str_add(r->out, "<li><i class=\"before-key\"></i>the unplanned step</li></ul>\n");
+    if (is_comparable(r))
+        str_add(r->out, "<li><i class=\"before-key\"></i>the unplanned step</li>");
+    str_add(r->out, "</ul>\n");
 }
 
 void report_memory(struct report *r) {

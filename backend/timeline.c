@@ -33,27 +33,30 @@ const char *timeline_node_name(const struct graph *g, node_id n) {
     return at->type;
 }
 
+static bool has_role(const struct node *n, const char *role) {
+    const char *said = pairs_get(&n->metadata, KEY_ROLE);
+    return said && strcmp(said, role) == 0;
+}
+
 // What the first output, which is the loss, depends on, and what is repeated of it. The order is
 // topological, so one walk from its end is enough.
-static bool *find_forward(const struct graph *g, struct arena *a) {
+static bool *find_forward(const struct timeline *t, struct arena *a) {
+    const struct graph *g = t->graph;
     bool *wanted = ARENA_ARRAY(a, bool, g->nodes.n);
     if (!wanted || !g->outputs.n)
         return wanted;
     wanted[graph_value(g, g->outputs.at[0])->def.i] = true;
-    for (size_t i = g->order.n; i-- > 0;) {
-        const struct node *n = graph_node(g, g->order.at[i]);
-        if (!wanted[g->order.at[i].i])
+    for (size_t i = t->n_steps; i-- > 0;) {
+        const struct node *n = graph_node(g, t->order[i]);
+        if (!wanted[t->order[i].i])
             continue;
         wanted[n->again.i] = true;
-        for (uint32_t k = 0; k < n->n_in; k++)
+        // What else a control node reads it only waits for.
+        uint32_t n_read = has_role(n, "control") && n->n_in ? 1 : n->n_in;
+        for (uint32_t k = 0; k < n_read; k++)
             wanted[graph_value(g, n->in[k])->def.i] = true;
     }
     return wanted;
-}
-
-static bool has_role(const struct node *n, const char *role) {
-    const char *said = pairs_get(&n->metadata, KEY_ROLE);
-    return said && strcmp(said, role) == 0;
 }
 
 static enum work work_of(const struct node *n, bool is_first, bool is_forward) {
@@ -73,7 +76,7 @@ static bool number_devices(struct timeline *t, struct arena *a) {
     if (!number || !t->device_name)
         return false;
     for (uint32_t i = 0; i < t->n_steps; i++) {
-        uint32_t k = graph_node(g, g->order.at[i])->device;
+        uint32_t k = graph_node(g, t->order[i])->device;
         number[k <= n_names ? k : 0] = 1;
     }
     for (size_t k = 0; k <= n_names; k++)
@@ -82,7 +85,7 @@ static bool number_devices(struct timeline *t, struct arena *a) {
             number[k] = t->n_devices++;
         }
     for (uint32_t i = 0; i < t->n_steps; i++) {
-        uint32_t k = graph_node(g, g->order.at[i])->device;
+        uint32_t k = graph_node(g, t->order[i])->device;
         t->device[i] = number[k <= n_names ? k : 0];
     }
     if (!t->n_devices)
@@ -93,17 +96,18 @@ static bool number_devices(struct timeline *t, struct arena *a) {
 // Of several executions the first is the work itself, be it the node or a copy of it.
 static bool describe_steps(struct timeline *t, struct arena *a) {
     const struct graph *g = t->graph;
-    bool *is_forward = find_forward(g, a), *ran = ARENA_ARRAY(a, bool, g->nodes.n);
+    bool *is_forward = find_forward(t, a), *ran = ARENA_ARRAY(a, bool, g->nodes.n);
     if (!is_forward || !ran || !number_devices(t, a))
         return false;
     for (uint32_t i = 0; i < t->n_steps; i++) {
-        node_id id = g->order.at[i];
+        node_id id = t->order[i];
         const struct node *n = graph_node(g, id);
         t->step_of[id.i] = i;
         node_id origin = timeline_origin(g, id);
         t->work[i] = work_of(n, !ran[origin.i], is_forward[origin.i]);
         ran[origin.i] = true;
         t->n_again += t->work[i] == WORK_AGAIN;
+        t->n_control += t->work[i] == WORK_CONTROL;
         t->has_costs = t->has_costs || n->cost > 0;
     }
     return true;
@@ -126,13 +130,13 @@ static void wait_for(void *to, value_id v, node_id user) {
 static bool set_times(struct timeline *t, int64_t *device_free) {
     const struct graph *g = t->graph;
     for (uint32_t i = 0; i < t->n_steps; i++) {
-        const struct node *n = graph_node(g, g->order.at[i]);
+        const struct node *n = graph_node(g, t->order[i]);
         int64_t cost = !t->has_costs ? 1 : n->cost > 0 ? n->cost : 0;
         struct ready r = {t, device_free[t->device[i]]};
         for (uint32_t k = 0; k < n->n_in && t->n_devices > 1; k++)
-            wait_for(&r, n->in[k], g->order.at[i]);
+            wait_for(&r, n->in[k], t->order[i]);
         if (t->n_devices > 1)
-            node_captured(g, g->order.at[i], wait_for, &r);
+            node_captured(g, t->order[i], wait_for, &r);
         t->start[i] = r.at;
         if (!checked_add(r.at, cost, &t->end[i]) || !checked_add(t->cost, cost, &t->cost))
             return false;
@@ -172,7 +176,7 @@ static int64_t fixed_on(const struct timeline *t, uint32_t device, uint32_t *see
     if (t->n_devices == 1)
         return t->storage.fixed_bytes;
     for (uint32_t i = 0; i < t->n_steps; i++) {
-        const struct node *n = graph_node(g, g->order.at[i]);
+        const struct node *n = graph_node(g, t->order[i]);
         for (uint32_t k = 0; t->device[i] == device && k < n->n_in; k++) {
             uint32_t s = t->storage.of[n->in[k].i];
             if (s && t->storage.is_fixed[s] && seen[s] != device + 1) {
@@ -201,7 +205,7 @@ static void add_device(struct timeline *t, uint32_t device, int64_t (*change)[HO
         if (t->device[i] != device)
             continue;
         memcpy(t->held[i], sum, sizeof sum);
-        t->held[i][HOLDER_WORKSPACE] = graph_node(t->graph, t->graph->order.at[i])->workspace_bytes;
+        t->held[i][HOLDER_WORKSPACE] = graph_node(t->graph, t->order[i])->workspace_bytes;
         for (int h = 0; h < HOLDER_COUNT_; h++)
             t->held_bytes[i] += t->held[i][h];
     }
@@ -225,12 +229,17 @@ static bool add_up(struct timeline *t, struct arena *a) {
 
 status timeline_make(const struct model *m, struct arena *a, struct diags *d,
                      struct timeline *out) {
+    return timeline_make_in(m, m->graph->order.at, m->graph->order.n, a, d, out);
+}
+
+status timeline_make_in(const struct model *m, const node_id *order, size_t n, struct arena *a,
+                        struct diags *d, struct timeline *out) {
     const struct graph *g = m->graph;
     struct timeline *t = out;
-    *t = (struct timeline){.graph = g, .n_steps = (uint32_t)g->order.n};
+    *t = (struct timeline){.graph = g, .order = order, .n_steps = (uint32_t)n};
     status st = storage_of(g, a, d, &t->storage);
     if (st == ST_OK)
-        st = liveness_of(g, &t->storage, g->order.at, g->order.n, a, d, &t->liveness);
+        st = liveness_of(g, &t->storage, order, n, a, d, &t->liveness);
     if (st != ST_OK)
         return st;
     t->work = ARENA_ARRAY(a, enum work, t->n_steps);

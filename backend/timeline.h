@@ -25,7 +25,8 @@ struct timeline {
     const struct graph *graph;
     struct storage storage;
     struct liveness liveness;
-    uint32_t n_steps;               // step i runs graph->order.at[i]
+    const node_id *order;
+    uint32_t n_steps;               // step i runs order[i]
     uint32_t n_devices;             // those that have nodes, at least 1
     const char **device_name;       // "" for nodes that are not placed
     bool has_costs;                 // otherwise every node counts as one unit of time
@@ -38,11 +39,15 @@ struct timeline {
     int64_t (*held)[HOLDER_COUNT_]; // per step, on its device
     int64_t *held_bytes;            // their sums
     uint32_t peak_step;             // where the fullest device is fullest
-    uint32_t n_again;               // repetitions
+    uint32_t n_again, n_control;    // repetitions; control nodes
     int64_t cost, again_cost;       // of all nodes; of the repetitions
 };
 
+// The nodes run in the order of the graph, or in another one, which must outlive the timeline: that
+// of a runtime, say, which may leave Constant nodes out.
 status timeline_make(const struct model *m, struct arena *a, struct diags *d, struct timeline *out);
+status timeline_make_in(const struct model *m, const node_id *order, size_t n, struct arena *a,
+                        struct diags *d, struct timeline *out);
 
 const char *holder_name(enum holder h); // for people
 const char *work_name(enum work w);

@@ -47,7 +47,7 @@ static void name_device(struct trace *x, uint32_t device) {
 
 static void add_slice(struct trace *x, uint32_t i) {
     const struct timeline *t = x->t;
-    node_id id = t->graph->order.at[i];
+    node_id id = t->order[i];
     const struct node *n = graph_node(t->graph, id);
     begin(x, "X", t->device[i], lane_of(x, i));
     add_time(x, "ts", t->start[i]);
@@ -102,7 +102,7 @@ static void add_arrow(struct trace *x, uint32_t from, uint32_t to, const char *n
 
 static void add_arrows(struct trace *x, uint32_t i) {
     const struct timeline *t = x->t;
-    const struct node *n = graph_node(t->graph, t->graph->order.at[i]);
+    const struct node *n = graph_node(t->graph, t->order[i]);
     for (uint32_t k = 0; k < n->n_in; k++) {
         const struct value *v = graph_value(t->graph, n->in[k]);
         if (n->in[k].i && v->def.i && t->device[t->step_of[v->def.i]] != t->device[i])
