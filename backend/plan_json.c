@@ -1,5 +1,5 @@
-// A plan for machines: see plan_json.h. Nodes go by the name of their first result in the unplanned
-// step, because that is there and unique, which the names of nodes need not be.
+// A plan for machines: see plan_json.h. Nodes go by their names, which are unique in a step that
+// mfc has made.
 #include "backend/plan_json.h"
 
 #include "backend/timeline.h"
@@ -19,14 +19,6 @@ static void add_number(struct str *out, const char *key, int64_t x) {
         str_addf(out, ",\n\"%s\":null", key);
     else
         str_addf(out, ",\n\"%s\":%lld", key, (long long)x);
-}
-
-static const char *first_result(const struct graph *g, node_id id) {
-    const struct node *n = graph_node(g, id);
-    for (uint32_t k = 0; k < n->n_out; k++)
-        if (n->out[k].i)
-            return graph_value(g, n->out[k])->name;
-    return "";
 }
 
 static void add_facts(struct str *out, const struct facts *f, const struct timeline *before,
@@ -65,7 +57,7 @@ static void add_peak(struct str *out, const struct timeline *t) {
         return;
     size_t n = timeline_held(t, t->peak_step, held, PEAK_SHOWN);
     str_add(out, ",\n\"peak\":{\"node\":");
-    str_add_json(out, timeline_node_name(t->graph, t->order[t->peak_step]));
+    str_add_json(out, node_called(t->graph, t->order[t->peak_step]));
     str_addf(out, ",\"step\":%u,\"bytes\":%lld,\"tensors\":%zu,\"largest\":[", t->peak_step + 1,
              (long long)t->held_bytes[t->peak_step], n);
     for (size_t k = 0; k < n && k < PEAK_SHOWN; k++) {
@@ -101,7 +93,7 @@ static void add_order(struct str *out, const struct timeline *t) {
         if (t->work[i] == WORK_CONTROL)
             continue;
         str_add(out, before);
-        str_add_json(out, first_result(t->graph, timeline_origin(t->graph, t->order[i])));
+        str_add_json(out, node_called(t->graph, timeline_origin(t->graph, t->order[i])));
         before = ",\n";
     }
     str_add(out, "]");

@@ -158,7 +158,7 @@ static void add_alive(struct report *r) {
         return;
     static const char *const classes[] = {"fixed", "activation", "again", "gradient", "workspace"};
     str_add(out, "<section id=\"peak\">\n<h2>At the peak</h2>\n<p>The plan holds most while <b>");
-    markup_add_short(out, timeline_node_name(t->graph, t->order[t->peak_step]), NAME_LENGTH);
+    markup_add_short(out, node_called(t->graph, t->order[t->peak_step]), NAME_LENGTH);
     str_add(out, "</b> runs: ");
     report_add_bytes(out, t->held_bytes[t->peak_step]);
     str_add(out, ", of which ");

@@ -151,7 +151,7 @@ static void draw_rows(const struct matrices *m) {
                  "<rect class=\"hover\" x=\"%g\" y=\"%.1f\" width=\"%g\" height=\"%.1f\"><title>",
                  LEFT, TOP + row * side, SIDE, side);
         str_addf(out, "stage %u of %u · ", stage + 1, m->n);
-        markup_add_short(out, timeline_node_name(t->graph, t->order[last]), NAME_LENGTH);
+        markup_add_short(out, node_called(t->graph, t->order[last]), NAME_LENGTH);
         str_addf(out, "\n%u recomputation%s", m->n_again[row], m->n_again[row] == 1 ? "" : "s");
         if (m->n > m->n_cells)
             str_addf(out, " in about %u stages", (m->n + m->n_cells - 1) / m->n_cells);

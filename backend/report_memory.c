@@ -237,7 +237,7 @@ static void add_held(struct str *out, const struct timeline *t, uint32_t step) {
 
 static void add_title(struct str *out, const struct timeline *t, const struct band *b) {
     node_id id = t->order[b->top];
-    markup_add_short(out, timeline_node_name(t->graph, id), NAME_LENGTH);
+    markup_add_short(out, node_called(t->graph, id), NAME_LENGTH);
     str_add(out, " · ");
     markup_add_short(out, graph_node(t->graph, id)->type, NAME_LENGTH);
     if (t->work[b->top] != WORK_FORWARD && t->work[b->top] != WORK_BACKWARD)

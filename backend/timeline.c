@@ -23,16 +23,6 @@ node_id timeline_origin(const struct graph *g, node_id n) {
     return again.i ? again : n;
 }
 
-const char *timeline_node_name(const struct graph *g, node_id n) {
-    const struct node *at = graph_node(g, n);
-    if (at->name && *at->name)
-        return at->name;
-    for (uint32_t k = 0; k < at->n_out; k++)
-        if (at->out[k].i)
-            return graph_value(g, at->out[k])->name;
-    return at->type;
-}
-
 static bool has_role(const struct node *n, const char *role) {
     const char *said = pairs_get(&n->metadata, KEY_ROLE);
     return said && strcmp(said, role) == 0;

@@ -52,8 +52,6 @@ status timeline_make_in(const struct model *m, const node_id *order, size_t n, s
 const char *holder_name(enum holder h); // for people
 const char *work_name(enum work w);
 
-// What a node is called: its name, or that of its first result.
-const char *timeline_node_name(const struct graph *g, node_id n);
 // The node that it is an execution of.
 node_id timeline_origin(const struct graph *g, node_id n);
 

@@ -53,7 +53,7 @@ static void add_slice(struct trace *x, uint32_t i) {
     add_time(x, "ts", t->start[i]);
     add_time(x, "dur", t->end[i] - t->start[i]);
     str_add(x->out, ",\"name\":");
-    str_add_json(x->out, timeline_node_name(t->graph, id));
+    str_add_json(x->out, node_called(t->graph, id));
     str_addf(x->out, ",\"cat\":\"%s\"", work_name(t->work[i]));
     // Names of colours that viewers know; others give each slice one by its name.
     if (t->work[i] == WORK_AGAIN)
@@ -69,7 +69,7 @@ static void add_slice(struct trace *x, uint32_t i) {
     str_addf(x->out, ",\"makes_bytes\":%lld", (long long)made);
     if (t->work[i] == WORK_AGAIN) {
         str_add(x->out, ",\"repeats\":");
-        str_add_json(x->out, timeline_node_name(t->graph, timeline_origin(t->graph, id)));
+        str_add_json(x->out, node_called(t->graph, timeline_origin(t->graph, id)));
     }
     str_add(x->out, "}}");
 }

@@ -207,6 +207,32 @@ static status find_winner(struct planning *k, struct winner *win) {
     return win->problem || st ? st : refuse(k, &best_trial, least_peak);
 }
 
+// ---- A plan from a file ----
+
+static status take_given(struct planning *k, const char *path, struct winner *win) {
+    struct trial t;
+    struct schedule *s = &win->schedule;
+    *s = (struct schedule){
+        .outcome = OUTCOME_FEASIBLE, .bound = BOUND_NONE, .bound_any = BOUND_NONE};
+    status st = make_fine(k);
+    if (!st)
+        st = remat_read(k->m->graph, &k->fine, path, k->c->arena, k->c->diags, &s->steps);
+    if (!st)
+        st = try_schedule(k, &k->fine, s->steps, &t);
+    if (st)
+        return st;
+    if (!k->settings.dual && t.peak_bytes > k->budget_bytes)
+        return diag_error(
+            k->c->diags, DIAG_NO_PLAN, loc_file(path),
+            "this plan needs %lld bytes, over the budget of %lld; the largest tensors "
+            "at its peak: %s",
+            (long long)t.peak_bytes, (long long)k->budget_bytes, t.top);
+    for (int32_t i = 0; i < s->steps.n; i++)
+        s->cost += k->fine.problem.cost[s->steps.at[i].node]; // fits: costs are limited
+    win->problem = &k->fine;
+    return ST_OK;
+}
+
 // ---- The result ----
 
 static status set_numbers(struct planning *k) {
@@ -303,7 +329,8 @@ status plan_search(struct model *m, struct pass_context *c, const struct plan_wa
     status st = open_planning(&k);
     if (!st && k.coarse.groups.n == 0)
         return ST_OK;
+    const char *given = options_text(c->options, "plan-in");
     if (!st)
-        st = find_winner(&k, &win);
+        st = given ? take_given(&k, given, &win) : find_winner(&k, &win);
     return st ? st : finish(&k, &win);
 }

@@ -230,6 +230,8 @@ int64_t node_int(const struct node *n, const char *name, int64_t otherwise);
 double node_real(const struct node *n, const char *name, double otherwise);
 const char *node_text(const struct graph *g, const struct node *n, const char *name,
                       const char *otherwise);
+// What it is called: its name, or that of its first result, or its operator.
+const char *node_called(const struct graph *g, node_id n);
 // "graph/node 17 (Conv conv1)", for messages
 const char *node_path(const struct graph *g, node_id n, struct arena *a);
 // Visits what the subgraphs of a node take from the graph that the node is in.

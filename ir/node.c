@@ -29,6 +29,16 @@ const char *node_text(const struct graph *g, const struct node *n, const char *n
     return text ? text : otherwise;
 }
 
+const char *node_called(const struct graph *g, node_id n) {
+    const struct node *at = graph_node(g, n);
+    if (at->name && *at->name)
+        return at->name;
+    for (uint32_t k = 0; k < at->n_out; k++)
+        if (at->out[k].i)
+            return graph_value(g, at->out[k])->name;
+    return at->type;
+}
+
 const char *node_path(const struct graph *g, node_id id, struct arena *a) {
     const struct node *n = graph_node(g, id);
     const char *graph = g->name && *g->name ? g->name : g->outer ? "subgraph" : "graph";

@@ -15,15 +15,6 @@ static const char *fresh(struct map *taken, struct map *last, struct model *m, c
     return name && map_put_text(last, stem, k) && map_put_text(taken, name, 1) ? name : NULL;
 }
 
-static const char *stem_of(const struct graph *g, const struct node *n) {
-    if (n->name && *n->name)
-        return n->name;
-    for (uint32_t k = 0; k < n->n_out; k++)
-        if (n->out[k].i)
-            return graph_value(g, n->out[k])->name;
-    return n->type;
-}
-
 static status run(struct model *m, struct pass_context *c) {
     struct graph *g = m->graph;
     struct map taken = map_make(c->arena), last = map_make(c->arena);
@@ -38,7 +29,7 @@ static status run(struct model *m, struct pass_context *c) {
     }
     for (size_t i = 0; i < nameless.n; i++) {
         struct node *n = graph_node(g, nameless.at[i]);
-        if (!(n->name = fresh(&taken, &last, m, stem_of(g, n))))
+        if (!(n->name = fresh(&taken, &last, m, node_called(g, nameless.at[i]))))
             return diag_no_room(c->diags);
     }
     return ST_OK;

@@ -18,6 +18,8 @@ static const struct option_spec remat_options[] = {
      "never run nodes of these names twice (* and ? match; a node or one of its values)"},
     {"recompute", 0, OPTION_LIST, "PATTERN", NULL, 0, 0,
      "do not hold the results of these nodes from the forward to the backward pass"},
+    {"plan-in", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
+     "take the order from a plan that --json wrote, instead of searching"},
     {"order", 0, OPTION_CHOICE, "given|free", "free", 0, 0,
      "whether first executions may leave the order of the step"},
     {"method", 0, OPTION_TEXT, "NAME", NULL, 0, 0, "how to search; docs/solver.md tells of each"},
@@ -79,6 +81,17 @@ struct solve_hooks remat_hooks(struct pass_context *c) {
     return (struct solve_hooks){.progress = tell, .context = c, .stop = c->stop};
 }
 
+// A plan from a file.
+static status replay(struct graph *g, const char *path, struct pass_context *c) {
+    struct remat r;
+    struct steps steps;
+    struct remat_result result;
+    status st = remat_make(g, c, true, &r);
+    if (!st)
+        st = remat_read(g, &r, path, c->arena, c->diags, &steps);
+    return st ? st : remat_apply(g, &r, steps, c->arena, c->diags, &result);
+}
+
 static status run(struct model *m, struct pass_context *c) {
     struct remat r;
     struct remat_settings s;
@@ -88,6 +101,8 @@ static status run(struct model *m, struct pass_context *c) {
     struct graph *g = m->graph;
     if (remat_is_off(c->options))
         return ST_OK;
+    if (options_given(c->options, "plan-in"))
+        return replay(g, options_text(c->options, "plan-in"), c);
     status st = remat_make(g, c, false, &r);
     if (!st)
         st = liveness_of(g, &r.units.storage, g->order.at, g->order.n, c->arena, c->diags, &l);

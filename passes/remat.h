@@ -6,6 +6,7 @@
 //   remat_group.c    units that had better run together become groups, to make the problem small
 //   remat_problem.c  groups become the solver's nodes
 //   remat_apply.c    a schedule becomes a graph: its order, and a node for every repetition
+//   remat_read.c     a schedule from a file
 //   remat.c          the pass, and the options that it shares with the whole way to a plan
 //
 // All sizes are those of ir/storage.h, so that what the solver promises is what a liveness walk
@@ -92,6 +93,11 @@ struct remat_result {
 
 status remat_apply(struct graph *g, const struct remat *r, struct steps steps, struct arena *a,
                    struct diags *d, struct remat_result *out);
+
+// remat_read.c: the order of an mfc-plan file (docs/report.md) as steps. The problem must be a fine
+// one. An order that this graph cannot run in is refused, with all that is wrong with it.
+status remat_read(const struct graph *g, const struct remat *r, const char *path, struct arena *a,
+                  struct diags *d, struct steps *out);
 
 // The options of the search (pass remat), read into the solver's. `whole_bytes` is what a share of
 // the budget is of. A budget that is not given is BUDGET_NONE, and then `overhead` is the share of
