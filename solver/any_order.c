@@ -152,7 +152,10 @@ status any_order_run(struct solve_run *r, const struct any_order_effort *effort)
     struct any_order *s = ARENA_NEW(&a, struct any_order);
     status st = ST_OK;
     if (s)
-        *s = (struct any_order){.r = r,
+        *s = (struct any_order){.p = p,
+                                .budget_bytes = r->options->budget_bytes,
+                                .stop = r->stop,
+                                .r = r,
                                 .effort = effort,
                                 .arena = &a,
                                 .start_ns = stop_clock_ns(),

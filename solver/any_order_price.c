@@ -10,7 +10,7 @@
 #define MOST_PRICED 6
 
 void any_order_sides(struct any_order *s, int32_t q) {
-    const struct problem *p = s->r->p;
+    const struct problem *p = s->p;
     memset(s->side, 0, (size_t)p->n * sizeof *s->side);
     s->side[q] = SIDE_AT;
     for (int32_t v = q + 1; v < p->n; v++)
@@ -27,7 +27,7 @@ void any_order_sides(struct any_order *s, int32_t q) {
 
 // Bytes at the first run of q when nothing that is read later is run again.
 static int64_t find_pressure(struct any_order *s, int32_t q) {
-    const struct problem *p = s->r->p;
+    const struct problem *p = s->p;
     int64_t sum = p->fixed_bytes + p->bytes[q] + p->workspace[q];
     any_order_sides(s, q);
     for (int32_t v = 0; v < q; v++) {
@@ -41,17 +41,17 @@ static int64_t find_pressure(struct any_order *s, int32_t q) {
 }
 
 bool any_order_candidates(struct any_order *s) {
-    const struct problem *p = s->r->p;
+    const struct problem *p = s->p;
     struct cut_view view;
     struct sequence given;
-    int64_t *held, room = s->r->options->budget_bytes - p->fixed_bytes;
+    int64_t *held, room = s->budget_bytes - p->fixed_bytes;
     int32_t *stage, n_over = 0, n_seen = 0;
-    if (!cut_view_make(p, s->r->options->budget_bytes, s->arena, &view) ||
+    if (!cut_view_make(p, s->budget_bytes, s->arena, &view) ||
         !sequence_given(p, s->arena, &given) || !cut_profile(&view, given, s->arena, &held, &stage))
         return false;
     for (int32_t v = 0; v < p->n; v++)
         n_over += held[v] > room;
-    for (int32_t v = 0; v < p->n && !stop_now(s->r->stop); v++) {
+    for (int32_t v = 0; v < p->n && !(s->stop && stop_now(s->stop)); v++) {
         if (held[v] <= room)
             continue;
         int64_t before = (int64_t)n_seen * MOST_TRIED / n_over;
@@ -88,28 +88,62 @@ static bool price_cut(struct any_order *s, int32_t q, bool any) {
     return ok;
 }
 
-// The candidate under the most pressure, then others evenly.
-static bool price_cuts(struct any_order *s) {
+// The k-th candidate to look at: the one under the most pressure, then others evenly.
+static int32_t choose(const struct any_order *s, int32_t k) {
     int32_t best = 0;
-    for (int32_t k = 0; k < s->n_tried; k++)
-        if (s->pressure[k] > s->pressure[best])
-            best = k;
-    bool ok = true;
-    for (int32_t k = -1; ok && k < MOST_PRICED && !solve_over(s->r); k++) {
-        int32_t at = k < 0 ? best : (int32_t)((int64_t)(2 * k + 1) * s->n_tried / MOST_PRICED / 2);
-        ok = price_cut(s, s->tried[at], true) &&
-             (s->r->options->free_order || price_cut(s, s->tried[at], false));
-    }
-    return ok;
+    if (k > 0)
+        return s->tried[(int64_t)(2 * k - 1) * s->n_tried / MOST_PRICED / 2];
+    for (int32_t i = 0; i < s->n_tried; i++)
+        if (s->pressure[i] > s->pressure[best])
+            best = i;
+    return s->tried[best];
+}
+
+static struct any_order *make(const struct problem *p, int64_t budget_bytes,
+                              const struct stop *stop, struct arena *a) {
+    struct any_order *s = ARENA_NEW(a, struct any_order);
+    if (!s)
+        return NULL;
+    *s = (struct any_order){.p = p,
+                            .budget_bytes = budget_bytes,
+                            .stop = stop,
+                            .arena = a,
+                            .side = ARENA_ARRAY(a, enum cut_side, p->n)};
+    return s->side && any_order_candidates(s) ? s : NULL;
 }
 
 status any_order_price(struct solve_run *r) {
     struct arena a = arena_make(r->arena->mem);
-    struct any_order *s = ARENA_NEW(&a, struct any_order);
-    if (s)
-        *s = (struct any_order){
-            .r = r, .arena = &a, .side = ARENA_ARRAY(&a, enum cut_side, r->p->n)};
-    bool ok = s && s->side && any_order_candidates(s) && (s->n_tried == 0 || price_cuts(s));
+    struct any_order *s = make(r->p, r->options->budget_bytes, r->stop, &a);
+    bool ok = s != NULL;
+    if (ok)
+        s->r = r;
+    for (int32_t k = 0; ok && s->n_tried > 0 && k <= MOST_PRICED && !solve_over(r); k++)
+        ok = price_cut(s, choose(s, k), true) &&
+             (r->options->free_order || price_cut(s, choose(s, k), false));
     arena_free(&a);
     return ok ? ST_OK : diag_no_room(r->diags);
+}
+
+bool any_order_least(const struct problem *p, bool free_order, int64_t most_cost,
+                     const struct stop *stop, struct mem *mem, int64_t *least_bytes) {
+    struct arena a = arena_make(mem);
+    struct any_order *s = make(p, problem_floor(p, NULL), stop, &a);
+    bool ok = s != NULL;
+    *least_bytes = 0;
+    for (int32_t k = 0; ok && s->n_tried > 0 && k <= MOST_PRICED; k++) {
+        struct arena scratch = arena_make(mem);
+        struct one_cut cut;
+        struct one_cut_bound bound = {0};
+        any_order_sides(s, choose(s, k));
+        ok = one_cut_make(&cut, p, choose(s, k), free_order ? s->side : NULL, p->once, &scratch);
+        if (ok) {
+            cut.stop = stop;
+            ok = one_cut_least(&cut, most_cost - problem_base_cost(p), &bound);
+        }
+        *least_bytes = bound.least_bytes > *least_bytes ? bound.least_bytes : *least_bytes;
+        arena_free(&scratch);
+    }
+    arena_free(&a);
+    return ok;
 }

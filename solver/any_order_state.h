@@ -9,6 +9,9 @@
 #define MOST_TRIED 400 // candidates for a cut whose pressure is worked out
 
 struct any_order {
+    const struct problem *p;
+    int64_t budget_bytes;
+    const struct stop *stop; // or NULL
     struct solve_run *r;
     const struct any_order_effort *effort;
     struct arena *arena;

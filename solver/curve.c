@@ -5,7 +5,13 @@
 
 #include <math.h>
 
+#include "solver/any_order.h"
 #include "solver/check.h"
+#include "solver/start.h"
+
+#define PROBES       7
+#define CLOSE_PART   1000 // ends when the answer is within this part of what failed
+#define POLISH_SHARE 0.2  // of the time
 
 // What is left of the time and the work, evenly among `n_left` searches.
 static void share_limits(struct solve_options *o, const struct solve_options *all, int64_t start_ns,
@@ -83,8 +89,27 @@ status curve_sweep(const struct problem *p, const struct solve_options *options,
     return ST_OK;
 }
 
-// The probes ended at the first schedule that was cheap enough. With what is left of the time, the
-// cheapest one in that memory, and a bound.
+// With the steps as they are: the search ends before it begins, since they cost little enough.
+static status take_start(const struct problem *p, const struct solve_options *options,
+                         const struct solve_hooks *hooks, struct arena *a, struct diags *d,
+                         struct schedule *out) {
+    struct solve_options o = *options;
+    struct sequence start;
+    struct sequence_facts facts;
+    struct steps steps;
+    if (!start_least(p, o.target_cost, hooks->stop, a, &start) ||
+        !sequence_measure(p, start, a, &facts) || !sequence_to_steps(p, start, a, &steps))
+        return diag_no_room(d);
+    if (facts.peak_bytes >= out->peak_bytes)
+        return ST_OK;
+    o.budget_bytes = facts.peak_bytes;
+    o.starts = &steps;
+    o.n_starts = 1;
+    return solve(p, &o, hooks, a, d, out);
+}
+
+// The probes ended at the first schedule that was cheap enough. For some time more, the cheapest
+// one in that memory, and a bound.
 static status polish(const struct problem *p, const struct solve_options *options,
                      const struct solve_hooks *hooks, int64_t start_ns, struct arena *a,
                      struct diags *d, struct schedule *out) {
@@ -95,6 +120,8 @@ static status polish(const struct problem *p, const struct solve_options *option
     o.starts = &start;
     o.n_starts = 1;
     share_limits(&o, options, start_ns, 1, 4);
+    if (o.seconds > options->seconds * POLISH_SHARE)
+        o.seconds = options->seconds * POLISH_SHARE;
     if (hooks->stop && stop_raised(hooks->stop))
         return ST_OK;
     status st = solve(p, &o, hooks, a, d, &better);
@@ -103,15 +130,31 @@ static status polish(const struct problem *p, const struct solve_options *option
     return st == ST_NO_PLAN ? ST_OK : st;
 }
 
-#define PROBES     14
-#define CLOSE_PART 1000 // ends when the answer is within this part of what failed
+// One search for a schedule that is cheap enough within a budget. It raises *failed or lowers *out.
+static status probe(const struct problem *p, const struct solve_options *o,
+                    const struct solve_hooks *hooks, struct arena *a, struct diags *d,
+                    int64_t *failed, int64_t *proven, struct schedule *out) {
+    struct schedule found;
+    status st = solve(p, o, hooks, a, d, &found);
+    if (st != ST_OK && st != ST_NO_PLAN && st != ST_INFEASIBLE)
+        return st;
+    if (has_steps(&found) && found.cost <= o->target_cost) {
+        *out = found;
+        return ST_OK;
+    }
+    *failed = o->budget_bytes;
+    if (st == ST_INFEASIBLE)
+        *proven = at_least(*proven, found.least_bytes);
+    else if (bound_asked(&found) > o->target_cost)
+        *proven = at_least(*proven, o->budget_bytes + 1);
+    return ST_OK;
+}
 
 status curve_least_memory(const struct problem *p, const struct solve_options *options,
                           const struct solve_hooks *hooks, curve_begin *begin, int64_t most_cost,
                           struct arena *a, struct diags *d, struct schedule *out) {
     struct solve_options o = *options;
-    struct steps best_steps;
-    int64_t start_ns = stop_clock_ns();
+    int64_t start_ns = stop_clock_ns(), proven;
     o.budget_bytes = BUDGET_NONE;
     o.target_cost = most_cost;
     status st = solve(p, &o, hooks, a, d, out);
@@ -119,30 +162,24 @@ status curve_least_memory(const struct problem *p, const struct solve_options *o
         return st;
     if (out->cost > most_cost)
         return ST_NO_PLAN;
-    int64_t proven = out->least_bytes, failed = proven - 1;
+    if (!any_order_least(p, o.free_order, most_cost, hooks->stop, a->mem, &proven))
+        return diag_no_room(d);
+    proven = at_least(proven, out->least_bytes);
+    int64_t failed = proven - 1;
+    if ((st = take_start(p, &o, hooks, a, d, out)) != ST_OK)
+        return st;
     for (int k = 0; k < PROBES && !(hooks->stop && stop_raised(hooks->stop)); k++) {
+        struct steps best_steps = out->steps;
         if (out->peak_bytes - failed <= 1 + out->peak_bytes / CLOSE_PART)
             break;
-        struct schedule probe;
-        best_steps = out->steps;
         o.starts = &best_steps;
         o.n_starts = 1;
         o.budget_bytes = failed + (out->peak_bytes - failed) / 2;
-        share_limits(&o, options, start_ns, PROBES - k, PROBES);
+        share_limits(&o, options, start_ns, PROBES - k + 1, PROBES);
         if (begin)
             begin(hooks->context, o.budget_bytes);
-        st = solve(p, &o, hooks, a, d, &probe);
-        if (st != ST_OK && st != ST_NO_PLAN && st != ST_INFEASIBLE)
+        if ((st = probe(p, &o, hooks, a, d, &failed, &proven, out)) != ST_OK)
             return st;
-        if (has_steps(&probe) && probe.cost <= most_cost) {
-            *out = probe;
-            continue;
-        }
-        failed = o.budget_bytes;
-        if (st == ST_INFEASIBLE)
-            proven = at_least(proven, probe.least_bytes);
-        else if (bound_asked(&probe) > most_cost)
-            proven = at_least(proven, o.budget_bytes + 1);
     }
     st = polish(p, options, hooks, start_ns, a, d, out);
     out->least_bytes = proven;

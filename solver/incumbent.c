@@ -269,13 +269,22 @@ int64_t solve_known_peak(struct solve_run *r) {
     return peak;
 }
 
+// With the lock held. With a target nothing but the target counts, and whether it can be reached.
+static bool settled(const struct solve_run *r) {
+    const struct incumbent *b = r->best;
+    const struct solve_options *o = r->options;
+    if (b->cost == INT64_MAX && b->least_bytes > o->budget_bytes)
+        return true;
+    if (o->target_cost >= 0)
+        return b->cost <= o->target_cost || bound_now(r) > o->target_cost;
+    if (b->cost == INT64_MAX)
+        return false;
+    return b->cost == bound_now(r) || (double)(b->cost - bound_now(r)) <= o->gap * (double)b->cost;
+}
+
 bool solve_settled(struct solve_run *r) {
     pthread_mutex_lock(&r->best->lock);
-    const struct incumbent *b = r->best;
-    bool none = b->cost == INT64_MAX;
-    bool done = none ? b->least_bytes > r->options->budget_bytes
-                     : b->cost <= r->options->target_cost || b->cost == bound_now(r) ||
-                           (double)(b->cost - bound_now(r)) <= r->options->gap * (double)b->cost;
+    bool done = settled(r);
     pthread_mutex_unlock(&r->best->lock);
     return done;
 }

@@ -170,48 +170,91 @@ bool one_cut_price(struct one_cut *c, double price) {
     return true;
 }
 
-// What the last price proves, in cost.
-static double proven(const struct one_cut *c, int64_t budget_bytes, double price) {
-    double room = (double)(budget_bytes - c->fixed_bytes) * price * c->cost_scale;
-    double value = (double)c->least_value - room - 1e-14 * (fabs(room) + (double)c->least_value);
-    return value / c->cost_scale;
-}
-
-struct line {
-    double cost, over; // over: bytes above the budget
+struct point {
+    double cost, bytes;
 };
 
-static struct line line_of(const struct one_cut *c, int64_t budget_bytes) {
-    return (struct line){(double)c->extra_cost, (double)(c->held_bytes - budget_bytes)};
+// Of the two numbers of a point, one is limited and the other wanted small.
+struct question {
+    bool bytes_limited;
+    double limit;
+};
+
+// What the last price proves about the number that is wanted small, with an account of roundings.
+static double proven(const struct one_cut *c, const struct question *ask, double price) {
+    double least = (double)c->least_value / c->cost_scale, fixed = (double)c->fixed_bytes;
+    double limit = ask->bytes_limited ? (ask->limit - fixed) * price : ask->limit;
+    double value = least - limit - 1e-14 * (fabs(limit) + least);
+    return ask->bytes_limited ? value : value / price + fixed;
+}
+
+static bool is_cheap_side(const struct question *ask, struct point x) {
+    return ask->bytes_limited ? x.bytes > ask->limit : x.cost <= ask->limit;
+}
+
+// Between a point that is cheap and one that is small, until no price gives another point. The
+// best that was proven is *value, at *price; they stay as they are if nothing was.
+static bool search(struct one_cut *c, const struct question *ask, struct point small, double *value,
+                   double *price) {
+    struct point cheap = {0, (double)(c->fixed_bytes + c->must_bytes)};
+    for (int k = 0; k < MOST_PRICES && !(c->stop && stop_now(c->stop)); k++) {
+        double now = (small.cost - cheap.cost) / (cheap.bytes - small.bytes);
+        if (!(now > 0))
+            return true;
+        if (!one_cut_price(c, now))
+            return false;
+        double found = proven(c, ask, now);
+        bool much = found > *value * (1 + 1e-6);
+        if (found > *value) {
+            *value = found;
+            *price = now;
+        }
+        struct point x = {(double)c->extra_cost, (double)c->held_bytes};
+        double below = cheap.cost - x.cost + now * (cheap.bytes - x.bytes);
+        if (below <= 1e-9 * (cheap.cost + now * cheap.bytes) || (!much && k > 2))
+            return true;
+        *(is_cheap_side(ask, x) ? &cheap : &small) = x;
+    }
+    return true;
+}
+
+// A price so low that it only lets go what costs nothing.
+static double least_price(const struct one_cut *c) {
+    return 1e-9 / c->cost_scale / ((double)c->must_bytes + 1);
 }
 
 bool one_cut_bound(struct one_cut *c, int64_t budget_bytes, struct one_cut_bound *out) {
+    struct question ask = {true, (double)budget_bytes};
     *out = (struct one_cut_bound){0};
     if (!one_cut_price(c, INFINITY))
         return false;
     out->least_bytes = c->fixed_bytes + c->least_value;
-    struct line cheap = {0, (double)(c->fixed_bytes + c->must_bytes - budget_bytes)};
-    struct line small = line_of(c, budget_bytes);
-    if (cheap.over <= 0 || small.over > 0)
+    if (c->fixed_bytes + c->must_bytes <= budget_bytes || c->held_bytes > budget_bytes)
         return true; // there is room for all, or none at any price
-    double best = 0;
-    for (int k = 0; k < MOST_PRICES && !(c->stop && stop_now(c->stop)); k++) {
-        double price = (small.cost - cheap.cost) / (cheap.over - small.over);
-        if (!(price > 0) || !one_cut_price(c, price))
-            return price <= 0 || !(price == price);
-        double value = proven(c, budget_bytes, price);
-        struct line now = line_of(c, budget_bytes);
-        bool better = value > best * (1 + 1e-6);
-        if (value > best) {
-            best = value;
-            out->price = price;
-        }
-        // The choice is on the side of the one that it replaces, or it is one of them again.
-        double expected = cheap.cost + price * cheap.over;
-        if (now.cost + price * now.over > expected * (1 - 1e-9) || (!better && k > 2))
-            break;
-        *(now.over > 0 ? &cheap : &small) = now;
-    }
-    out->extra_cost = (int64_t)ceil(best);
+    double value = 0;
+    out->price = least_price(c);
+    if (!search(c, &ask, (struct point){(double)c->extra_cost, (double)c->held_bytes}, &value,
+                &out->price))
+        return false;
+    out->extra_cost = (int64_t)ceil(value);
+    return true;
+}
+
+bool one_cut_least(struct one_cut *c, int64_t most_extra_cost, struct one_cut_bound *out) {
+    struct question ask = {false, (double)most_extra_cost};
+    *out = (struct one_cut_bound){0};
+    if (!one_cut_price(c, INFINITY))
+        return false;
+    out->least_bytes = c->fixed_bytes + c->least_value;
+    if (c->must_bytes == 0)
+        return true;
+    double value = (double)out->least_bytes;
+    out->price = least_price(c);
+    if (!search(c, &ask, (struct point){(double)c->extra_cost, (double)c->held_bytes}, &value,
+                &out->price))
+        return false;
+    // Sizes beyond 2^53 are not exact in `value`.
+    if (value * (1 - 1e-15) > (double)out->least_bytes)
+        out->least_bytes = (int64_t)ceil(value * (1 - 1e-15));
     return true;
 }

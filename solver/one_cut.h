@@ -55,10 +55,14 @@ bool one_cut_make(struct one_cut *c, const struct problem *p, int32_t q, const e
 bool one_cut_price(struct one_cut *c, double price);
 
 struct one_cut_bound {
-    int64_t extra_cost;  // at least so much within the room
-    int64_t least_bytes; // at least so much is held at q in any schedule, fixed_bytes included
-    double price;        // at which the bound was found
+    int64_t extra_cost;  // at least so much within the budget
+    int64_t least_bytes; // at least so much is held at q, fixed_bytes included
+    double price;        // at which the bound was found; 0: there is no choice to make
 };
 
-// Prices are tried until the bound grows no more. False: no room.
+// The least cost within a budget, and the least bytes at any cost. Prices are tried until the bound
+// grows no more. False: no room.
 bool one_cut_bound(struct one_cut *c, int64_t budget_bytes, struct one_cut_bound *out);
+
+// The least bytes for at most so much extra cost. False: no room.
+bool one_cut_least(struct one_cut *c, int64_t most_extra_cost, struct one_cut_bound *out);

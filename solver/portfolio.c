@@ -41,7 +41,7 @@ static bool is_over(struct portfolio *f) {
     if (stop_now(r->stop) || !solve_settled(r))
         return stop_now(r->stop);
     int64_t cost = solve_best_cost(r);
-    bool open = cost != INT64_MAX && cost > solve_best_bound(r) && cost > r->options->target_cost;
+    bool open = cost != INT64_MAX && cost > solve_best_bound(r) && r->options->target_cost < 0;
     return !open || r->p->n > POLISH_NODES || f->chains.n_rounds >= POLISH_ROUNDS;
 }
 

@@ -28,7 +28,8 @@ struct solve_options {
     int64_t work;         // units of search effort, for repeatable results; <= 0: no limit
     uint64_t seed;
     int32_t threads;         // <= 0: as many as there are processors
-    int64_t target_cost;     // end at the first schedule that costs no more; < 0: none
+    int64_t target_cost;     // end at the first schedule that costs no more, or when it is proven
+                             // that there is none, not before; < 0: there is no target
     const char *worker_path; // the mfc executable, to run CBC in a process of its own; NULL: here
     const struct steps *starts; // schedules to begin with (the ones that do not fit are ignored)
     int32_t n_starts;

@@ -10,15 +10,19 @@ struct start {
     struct arena *a;        // for what goes out
     const int32_t *node_of; // nodes of the order at hand, among the given ones
     struct sequence best;
-    int64_t cost, excess_bytes;
+    int64_t cost, excess_bytes; // of the best
+    int64_t peak_bytes;
     int64_t most_cost; // of a sequence that is worth a look: of the best, once that fits
 };
 
 // Keeps what was laid out if it is the best so far.
 static bool take(void *context, const struct start_cut *c) {
     struct start *s = context;
-    if (c->facts.wrong_at >= 0 || c->excess_bytes > s->excess_bytes ||
-        (c->excess_bytes == s->excess_bytes && c->facts.cost >= s->cost))
+    bool better = c->excess_bytes < s->excess_bytes ||
+                  (c->excess_bytes == s->excess_bytes && c->facts.cost < s->cost);
+    if (c->goal.least_peak)
+        better = c->facts.cost <= c->goal.most_cost && c->facts.peak_bytes < s->peak_bytes;
+    if (c->facts.wrong_at >= 0 || !better)
         return true;
     int32_t *at = ARENA_ARRAY(s->a, int32_t, c->now.n);
     for (int32_t t = 0; at && t < c->now.n; t++)
@@ -26,12 +30,13 @@ static bool take(void *context, const struct start_cut *c) {
     s->best = (struct sequence){at, c->now.n};
     s->cost = c->facts.cost;
     s->excess_bytes = c->excess_bytes;
+    s->peak_bytes = c->facts.peak_bytes;
     s->most_cost = s->excess_bytes == 0 ? s->cost : INT64_MAX;
     return at != NULL;
 }
 
 // Cuts the best sequence at its peak.
-static bool cut_best(struct start *s, const struct problem *p, int64_t budget_bytes,
+static bool cut_best(struct start *s, const struct problem *p, const struct start_goal *goal,
                      const struct stop *stop) {
     static const double growths[] = {1.25, 1, 1.5};
     struct arena scratch = arena_make(s->a->mem);
@@ -40,7 +45,7 @@ static bool cut_best(struct start *s, const struct problem *p, int64_t budget_by
     struct start_cut cut;
     bool ok = sequence_measure(p, s->best, &scratch, &facts) &&
               unroll(p, s->best, &scratch, &order) &&
-              start_cut_make(&cut, &order, facts.peak_at, budget_bytes, stop, &scratch);
+              start_cut_make(&cut, &order, facts.peak_at, goal, stop, &scratch);
     s->node_of = s->best.at;
     for (size_t g = 0; ok && g < sizeof growths / sizeof *growths; g++)
         for (int32_t apart = cut.q + 1; ok && apart >= LEAST_APART; apart = apart * 2 / 3)
@@ -52,14 +57,27 @@ static bool cut_best(struct start *s, const struct problem *p, int64_t budget_by
 bool start_cuts(const struct problem *p, int64_t budget_bytes, const struct stop *stop,
                 struct arena *a, struct sequence *out) {
     struct start s = {.a = a, .cost = problem_base_cost(p), .most_cost = INT64_MAX};
+    struct start_goal goal = {.budget_bytes = budget_bytes};
     bool ok = sequence_given(p, a, &s.best) &&
               sequence_excess(p, s.best, budget_bytes, a, &s.excess_bytes);
     for (int k = 0; ok && k < MOST_CUTS && s.excess_bytes > 0; k++) {
         int64_t before = s.excess_bytes;
-        ok = cut_best(&s, p, budget_bytes, stop) && sequence_prune(p, &s.best, a);
+        ok = cut_best(&s, p, &goal, stop) && sequence_prune(p, &s.best, a);
         if (s.excess_bytes == before)
             break;
     }
+    *out = s.best;
+    return ok;
+}
+
+bool start_least(const struct problem *p, int64_t most_cost, const struct stop *stop,
+                 struct arena *a, struct sequence *out) {
+    struct start s = {.a = a, .most_cost = INT64_MAX};
+    struct start_goal goal = {.least_peak = true, .most_cost = most_cost};
+    struct sequence_facts facts;
+    bool ok = sequence_given(p, a, &s.best) && sequence_measure(p, s.best, a, &facts);
+    s.peak_bytes = facts.peak_bytes;
+    ok = ok && cut_best(&s, p, &goal, stop) && sequence_prune(p, &s.best, a);
     *out = s.best;
     return ok;
 }

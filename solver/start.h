@@ -15,3 +15,7 @@
 // it the least. First runs come in the given order. `stop` may be NULL. False: no room.
 bool start_cuts(const struct problem *p, int64_t budget_bytes, const struct stop *stop,
                 struct arena *a, struct sequence *out);
+
+// The sequence of least peak that was found to cost no more than that; at least the base cost.
+bool start_least(const struct problem *p, int64_t most_cost, const struct stop *stop,
+                 struct arena *a, struct sequence *out);

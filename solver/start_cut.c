@@ -21,14 +21,14 @@ static void find_crossing(struct start_cut *s) {
         s->crossing[i] += s->crossing[i - 1];
 }
 
-bool start_cut_make(struct start_cut *s, const struct problem *p, int32_t q, int64_t budget_bytes,
-                    const struct stop *stop, struct arena *a) {
+bool start_cut_make(struct start_cut *s, const struct problem *p, int32_t q,
+                    const struct start_goal *goal, const struct stop *stop, struct arena *a) {
     struct arena scratch = arena_make(a->mem);
     struct one_cut cut;
     struct one_cut_bound bound;
     size_t n = (size_t)p->n;
     *s = (struct start_cut){.p = p,
-                            .budget_bytes = budget_bytes,
+                            .goal = *goal,
                             .stop = stop,
                             .mem = a->mem,
                             .q = q,
@@ -44,7 +44,8 @@ bool start_cut_make(struct start_cut *s, const struct problem *p, int32_t q, int
     if (ok) {
         find_crossing(s);
         cut.stop = stop;
-        ok = one_cut_bound(&cut, budget_bytes, &bound);
+        ok = goal->least_peak ? one_cut_least(&cut, goal->most_cost - problem_base_cost(p), &bound)
+                              : one_cut_bound(&cut, goal->budget_bytes, &bound);
         s->first_price = bound.price;
     }
     arena_free(&scratch);
@@ -115,8 +116,9 @@ static bool lay_out(struct start_cut *s, const bool *gone) {
     for (int32_t i = 0; i < s->q; i++)
         if (p->keep[i] && is_needed(s, gone, i))
             run_again(s, gone, i);
-    bool ok = sequence_measure(p, s->now, &scratch, &s->facts) &&
-              sequence_excess(p, s->now, s->budget_bytes, &scratch, &s->excess_bytes);
+    bool ok = sequence_measure(p, s->now, &scratch, &s->facts);
+    if (ok && !s->goal.least_peak)
+        ok = sequence_excess(p, s->now, s->goal.budget_bytes, &scratch, &s->excess_bytes);
     arena_free(&scratch);
     return ok;
 }
@@ -147,10 +149,46 @@ static bool meet_target(struct one_cut *c, int64_t target_bytes, double *price, 
     return one_cut_price(c, high);
 }
 
+// The highest price that costs no more than allowed; *met as above.
+static bool meet_cost(struct one_cut *c, int64_t most_extra_cost, double price, bool *met) {
+    double low = price, high = price;
+    *met = false;
+    if (!one_cut_price(c, price))
+        return false;
+    bool dear = c->extra_cost > most_extra_cost;
+    for (int k = 0; k < MOST_RISES && (c->extra_cost > most_extra_cost) == dear; k++) {
+        double factor = k < 3 ? 1.02 : 1.5;
+        *(dear ? &high : &low) = dear ? low : high;
+        *(dear ? &low : &high) *= dear ? 1 / factor : factor;
+        if (!one_cut_price(c, dear ? low : high))
+            return false;
+    }
+    for (int k = 0; k < BISECTIONS; k++) {
+        double middle = (low + high) / 2;
+        if (!one_cut_price(c, middle))
+            return false;
+        *(c->extra_cost <= most_extra_cost ? &low : &high) = middle;
+    }
+    if (!one_cut_price(c, low))
+        return false;
+    *met = c->extra_cost <= most_extra_cost;
+    return true;
+}
+
+static bool run_cost(struct start_cut *s, struct one_cut *c, start_cut_found *found,
+                     void *context) {
+    bool met;
+    if (s->stop && stop_now(s->stop))
+        return true;
+    if (!meet_cost(c, s->goal.most_cost - problem_base_cost(s->p), s->first_price, &met))
+        return false;
+    return !met || (lay_out(s, c->gone) && found(context, s));
+}
+
 static bool run_rounds(struct start_cut *s, struct one_cut *c, const int64_t *most_cost,
                        start_cut_found *found, void *context) {
     double price = s->first_price;
-    int64_t target = s->budget_bytes;
+    int64_t target = s->goal.budget_bytes;
     for (int k = 0; k < MOST_ROUNDS && !(s->stop && stop_now(s->stop)); k++) {
         bool met;
         if (!meet_target(c, target, &price, &met))
@@ -162,7 +200,7 @@ static bool run_rounds(struct start_cut *s, struct one_cut *c, const int64_t *mo
         if (s->excess_bytes == 0 || s->facts.cost >= *most_cost)
             return true;
         target = c->held_bytes < target ? c->held_bytes : target;
-        target -= s->facts.peak_bytes - s->budget_bytes;
+        target -= s->facts.peak_bytes - s->goal.budget_bytes;
     }
     return true;
 }
@@ -178,7 +216,8 @@ bool start_cut_run(struct start_cut *s, int32_t apart, double growth, const int6
     if (ok) {
         cut.stop = s->stop;
         cut.tilt = TILT;
-        ok = run_rounds(s, &cut, most_cost, found, context);
+        ok = s->goal.least_peak ? run_cost(s, &cut, found, context)
+                                : run_rounds(s, &cut, most_cost, found, context);
     }
     arena_free(&scratch);
     return ok;

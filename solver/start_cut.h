@@ -11,13 +11,20 @@
 #include "solver/one_cut.h"
 #include "solver/sequence.h"
 
+// Either the least cost within a budget, or the least peak within a cost.
+struct start_goal {
+    bool least_peak;
+    int64_t budget_bytes;
+    int64_t most_cost;
+};
+
 struct start_cut {
     const struct problem *p;
-    int64_t budget_bytes;
+    struct start_goal goal;
     const struct stop *stop; // or NULL
     struct mem *mem;
     int32_t q;
-    double first_price; // at which the cut fits without boundaries; 0: there is none
+    double first_price; // that suits the goal without boundaries; 0: there is none
 
     bool *pinned, *back; // per node; back: has run again
     int32_t *last;       // per node before q: who reads it last up to q
@@ -27,18 +34,19 @@ struct start_cut {
 
     struct sequence now; // the last one laid out
     struct sequence_facts facts;
-    int64_t excess_bytes;
+    int64_t excess_bytes; // over the budget, summed over all positions; 0 for the least peak
 };
 
 // False: no room.
-bool start_cut_make(struct start_cut *s, const struct problem *p, int32_t q, int64_t budget_bytes,
-                    const struct stop *stop, struct arena *a);
+bool start_cut_make(struct start_cut *s, const struct problem *p, int32_t q,
+                    const struct start_goal *goal, const struct stop *stop, struct arena *a);
 
 // Tells of every sequence that was laid out; false ends it.
 typedef bool start_cut_found(void *context, const struct start_cut *s);
 
-// Boundaries in stretches of `apart` nodes next to the cut, each before it `growth` times as long;
-// the price that fits the cut, and then, while the rest of the sequence is over the budget, prices
-// that leave it room. Prices that cost `most_cost` or more are not followed. False: no room.
+// Boundaries in stretches of `apart` nodes next to the cut, each before it `growth` times as long.
+// For a budget: the price that fits the cut, and then, while the rest of the sequence is over the
+// budget, prices that leave it room; those that cost *most_cost or more are not followed. For a
+// cost: the highest price that costs no more. False: no room.
 bool start_cut_run(struct start_cut *s, int32_t apart, double growth, const int64_t *most_cost,
                    start_cut_found *found, void *context);
