@@ -7,18 +7,6 @@
 
 enum { TRIM_TRIES = 24, FILL_STEPS = 40, FILL_TRIES = 24, RUIN_REACH = 12 };
 
-// The slot that is furthest over the budget.
-static int32_t worst_slot(const struct profile *f) {
-    int32_t block = 0;
-    for (int32_t b = 1; b < f->n_blocks; b++)
-        if (f->most[b] + f->add[b] > f->most[block] + f->add[block])
-            block = b;
-    int32_t slot = block * PROFILE_BLOCK;
-    while (f->held[slot] != f->most[block])
-        slot++;
-    return slot;
-}
-
 // Takes away runs that are not needed to stay at this excess.
 static void trim(struct anneal *an) {
     struct state *st = &an->st;
@@ -67,7 +55,7 @@ static bool fill(struct anneal *an, int64_t excess, double most_cost) {
     struct state *st = &an->st;
     for (int32_t i = 0; i < FILL_STEPS && st->profile.total_excess > excess; i++) {
         int32_t slot, input;
-        if (!pick_relief(an, worst_slot(&st->profile), &slot, &input) ||
+        if (!pick_relief(an, profile_worst(&st->profile), &slot, &input) ||
             !anneal_plan(an, input, slot) || (double)(st->cost + an->plan_cost) > most_cost)
             return false;
         slot = state_room(st, slot, an->n_plan);

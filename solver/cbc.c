@@ -13,6 +13,11 @@
 
 #include "solver/worker.h"
 
+// Iterations of the simplex method between two looks at the clock: fewer for larger programs, since
+// each takes longer.
+#define LP_PIECE       ((int64_t)20000000)
+#define LP_PIECE_LEAST 200
+
 struct by_column {
     CoinBigIndex *start;
     int *row;
@@ -60,6 +65,23 @@ static bool lp_take(Clp_Simplex *lp, const struct cbc_model *m, struct arena *a,
     return out->x && out->price;
 }
 
+// The dual simplex method in pieces, since Clp cannot be stopped from outside: after each one it
+// goes on from where it was. (Clp's initial solve would take SIGINT from the program around it.)
+static void run_dual(Clp_Simplex *lp, const struct cbc_limits *limits) {
+    int64_t size = 1 + (int64_t)Clp_numberRows(lp) + Clp_numberColumns(lp);
+    int piece = LP_PIECE / size > LP_PIECE_LEAST ? (int)(LP_PIECE / size) : LP_PIECE_LEAST;
+    int64_t end_ns = STOP_NEVER;
+    if (limits->seconds > 0 && limits->seconds < 1e9)
+        end_ns = stop_clock_ns() + (int64_t)(limits->seconds * 1e9);
+    for (int done = piece; done <= INT32_MAX - piece; done += piece) {
+        Clp_setMaximumIterations(lp, done);
+        Clp_dual(lp, 0);
+        bool out_of_time = stop_clock_ns() >= end_ns || (limits->stop && stop_now(limits->stop));
+        if (Clp_status(lp) != 3 || out_of_time)
+            return;
+    }
+}
+
 bool cbc_lp(const struct cbc_model *m, const struct cbc_limits *limits, struct arena *a,
             struct cbc_answer *out) {
     *out = (struct cbc_answer){.bound = -CBC_INF};
@@ -71,9 +93,7 @@ bool cbc_lp(const struct cbc_model *m, const struct cbc_limits *limits, struct a
         Clp_setLogLevel(lp, 0);
         Clp_loadProblem(lp, cbc_n_cols(m), cbc_n_rows(m), c.start, c.row, c.value, m->col_lower.at,
                         m->col_upper.at, m->col_cost.at, m->row_lower.at, m->row_upper.at);
-        if (limits->seconds > 0)
-            Clp_setMaximumSeconds(lp, limits->seconds);
-        Clp_dual(lp, 0); // Clp's initial solve would take SIGINT from the program around it
+        run_dual(lp, limits);
         ok = lp_take(lp, m, a, out);
         Clp_deleteModel(lp);
     }

@@ -7,6 +7,7 @@
 //     R[t,t] = 1
 //     hazards(t,i,k) = (1 - R[t,k]) + S[t+1,i] + sum of R[t,j] over j > k that read i
 //     1 - FREE[t,i,k] <= hazards <= most * (1 - FREE[t,i,k])      i is k, or read by k
+//     (F1: instead of the right side, each hazard by itself is <= 1 - FREE[t,i,k])
 //     U[t,0] = sum of M_i S[t,i] + M_0 R[t,0]
 //     U[t,k] = U[t,k-1] - sum of M_i FREE[t,i,k-1] + M_k R[t,k]
 //     U[t,k] + workspace_k R[t,k] <= budget
@@ -26,6 +27,7 @@ struct freed { // FREE[t,i,k]
 
 struct program {
     const struct problem *p;
+    enum checkmate_form form;
     struct cut_view v; // for its scales
     struct cbc_model m;
     int32_t n_stages; // n, or n + 1
@@ -84,7 +86,39 @@ static void add_dependencies(struct program *g, int32_t t) {
     }
 }
 
-// FREE[t,i,k] and its two rows. In the last stage S[t+1,i] is a constant.
+// Does j, which reads i, come after k in stage t?
+static bool is_later(const struct program *g, int32_t t, int32_t k, int32_t j) {
+    return j > k && j <= last_of(g, t);
+}
+
+// FREE <= 1 - column.
+static void add_hazard(struct program *g, int32_t freed, int32_t col) {
+    if (col < 0)
+        return;
+    cbc_row(&g->m, -CBC_INF, 1);
+    term(g, freed, 1);
+    term(g, col, 1);
+}
+
+// F1: a row for each hazard. In the last stage S[t+1,i] is a constant.
+static void add_hazards(struct program *g, struct freed f) {
+    const struct problem *p = g->p;
+    bool last = f.t + 1 == g->n_stages;
+    cbc_row(&g->m, -CBC_INF, 0);
+    term(g, f.col, 1);
+    term(g, *cell(g, g->r, f.t, f.k), -1);
+    if (!last)
+        add_hazard(g, f.col, *cell(g, g->s, f.t + 1, f.i));
+    if (last && p->keep[f.i]) {
+        cbc_row(&g->m, -CBC_INF, 0);
+        term(g, f.col, 1);
+    }
+    for (int32_t e = p->out_start[f.i]; e < p->out_start[f.i + 1]; e++)
+        if (is_later(g, f.t, f.k, p->out_of[e]))
+            add_hazard(g, f.col, *cell(g, g->r, f.t, p->out_of[e]));
+}
+
+// FREE[t,i,k] and its rows. In the last stage S[t+1,i] is a constant.
 static int32_t add_free(struct program *g, int32_t t, int32_t i, int32_t k, bool integer) {
     const struct problem *p = g->p;
     bool last = t + 1 == g->n_stages;
@@ -95,16 +129,18 @@ static int32_t add_free(struct program *g, int32_t t, int32_t i, int32_t k, bool
     if (!VEC_PUSH(g->m.arena, &g->free, name))
         g->m.no_room = true;
     for (int32_t e = p->out_start[i]; e < p->out_start[i + 1]; e++)
-        most += p->out_of[e] > k && p->out_of[e] <= last_of(g, t);
-    for (int side = 0; side < 2; side++) {
+        most += is_later(g, t, k, p->out_of[e]);
+    for (int side = 0; side < (g->form == CHECKMATE_F0 ? 2 : 1); side++) {
         cbc_row(&g->m, side ? -CBC_INF : 1 - always, side ? most - always : CBC_INF);
         term(g, freed, side ? most : 1);
         term(g, *cell(g, g->r, t, k), -1);
         term(g, next, 1);
         for (int32_t e = p->out_start[i]; e < p->out_start[i + 1]; e++)
-            if (p->out_of[e] > k && p->out_of[e] <= last_of(g, t))
+            if (is_later(g, t, k, p->out_of[e]))
                 term(g, *cell(g, g->r, t, p->out_of[e]), 1);
     }
+    if (g->form == CHECKMATE_F1)
+        add_hazards(g, name);
     return freed;
 }
 
@@ -141,9 +177,9 @@ static void add_memory(struct program *g, int32_t t, bool integer) {
     }
 }
 
-static bool build(const struct problem *p, int64_t budget_bytes, bool integer, struct arena *a,
-                  struct program *g) {
-    *g = (struct program){.p = p};
+static bool build(const struct problem *p, enum checkmate_form form, int64_t budget_bytes,
+                  bool integer, struct arena *a, struct program *g) {
+    *g = (struct program){.p = p, .form = form};
     if (!cut_view_make(p, budget_bytes, a, &g->v))
         return false;
     cbc_open(&g->m, a);
@@ -252,15 +288,15 @@ static bool start_point(struct program *g, struct sequence q, struct arena *a, d
     return true;
 }
 
-bool checkmate_solve(const struct problem *p, int64_t budget_bytes, struct sequence start,
-                     const struct cbc_limits *limits, struct arena *a,
+bool checkmate_solve(const struct problem *p, enum checkmate_form form, int64_t budget_bytes,
+                     struct sequence start, const struct cbc_limits *limits, struct arena *a,
                      struct checkmate_result *out) {
     struct arena scratch = arena_make(a->mem);
     struct program g;
     struct cbc_answer answer;
     *out = (struct checkmate_result){.cost = INT64_MAX, .bound = problem_base_cost(p)};
     double *x = NULL;
-    bool ok = build(p, budget_bytes, true, &scratch, &g) &&
+    bool ok = build(p, form, budget_bytes, true, &scratch, &g) &&
               (start.n == 0 || start_point(&g, start, &scratch, &x)) &&
               cbc_mip(&g.m, x, limits, &scratch, &answer);
     if (ok) {
@@ -293,8 +329,8 @@ bool checkmate_relax(const struct problem *p, int64_t budget_bytes, const struct
     struct program g;
     struct cbc_answer answer;
     *out = (struct checkmate_relaxed){.n_stages = p->n, .bound = problem_base_cost(p)};
-    bool ok =
-        build(p, budget_bytes, false, &scratch, &g) && cbc_lp(&g.m, limits, &scratch, &answer);
+    bool ok = build(p, CHECKMATE_F0, budget_bytes, false, &scratch, &g) &&
+              cbc_lp(&g.m, limits, &scratch, &answer);
     out->s = ok ? ARENA_ARRAY(a, double, (size_t)g.n_stages *(size_t)p->n) : NULL;
     ok = ok && out->s;
     if (ok && answer.result == CBC_OPTIMAL) {

@@ -21,9 +21,14 @@ struct checkmate_result {
     int32_t n_cols, n_rows;
 };
 
+enum checkmate_form {
+    CHECKMATE_F0, // as published: all hazards of a FREE in one row
+    CHECKMATE_F1, // a row for each hazard: larger, with a tighter linear relaxation
+};
+
 // `start` (n = 0: none) is used when it is of this class and fits. False: no room.
-bool checkmate_solve(const struct problem *p, int64_t budget_bytes, struct sequence start,
-                     const struct cbc_limits *limits, struct arena *a,
+bool checkmate_solve(const struct problem *p, enum checkmate_form form, int64_t budget_bytes,
+                     struct sequence start, const struct cbc_limits *limits, struct arena *a,
                      struct checkmate_result *out);
 
 struct checkmate_relaxed {

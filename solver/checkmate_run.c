@@ -1,5 +1,6 @@
-// `--method checkmate`: the published program, then a bound that also counts the schedules outside
-// of its class, so that "optimal" means what it says everywhere else.
+// `--method checkmate` and `f1`: the published program, or the one with separate hazards, then a
+// bound that also counts the schedules outside of its class, so that "optimal" means what it says
+// everywhere else.
 #include <inttypes.h>
 
 #include "solver/checkmate.h"
@@ -34,7 +35,7 @@ static bool bound_all(struct solve_run *r, struct sequence start, struct arena *
     return ilp_solve(&task, a, &result);
 }
 
-status method_checkmate(struct solve_run *r) {
+static status run(struct solve_run *r, enum checkmate_form form) {
     int64_t n = r->p->n, columns = n * (2 * n + r->p->n_edges) / 2;
     if (columns > MOST_COLUMNS)
         return diag_error(r->diags, DIAG_LIMIT, loc_none(),
@@ -47,11 +48,20 @@ status method_checkmate(struct solve_run *r) {
     struct sequence start = {0};
     if (!solve_incumbent(r, &scratch, &start) || !sequence_is_given_order(start))
         start.n = 0;
-    bool ok = checkmate_solve(r->p, r->options->budget_bytes, start, &limits, &scratch, &result);
+    bool ok =
+        checkmate_solve(r->p, form, r->options->budget_bytes, start, &limits, &scratch, &result);
     if (ok && result.best.n > 0)
         solve_offer(r, result.best, 'C');
     if (ok && !solve_over(r))
         ok = bound_all(r, result.best, &scratch);
     arena_free(&scratch);
     return ok ? ST_OK : diag_no_room(r->diags);
+}
+
+status method_checkmate(struct solve_run *r) {
+    return run(r, CHECKMATE_F0);
+}
+
+status method_f1(struct solve_run *r) {
+    return run(r, CHECKMATE_F1);
 }
