@@ -96,6 +96,8 @@ check("mfc-plan", run(*plan, "--json", "-"))
 trace = run(*plan, "--trace", "OUT", out="trace.json")
 check("mfc-trace", trace)
 check_trace(trace)
+check("mfc-why", run("why", os.path.join(scratch, "plan.onnx"), "h0", "--json", "-"))
+check("mfc-why", run("why", os.path.join(scratch, "plan.onnx"), "image", "--json", "-"))
 # No pass: the text is the plan, with devices and repetitions as written.
 text = [os.path.join(scratch, "devices.mfc"), "--passes", "sort", "-o", os.path.join(scratch, "out.mfc")]
 trace = run(*text, "--trace", "OUT", out="devices.json")
