@@ -166,23 +166,28 @@ static status write_offsets(struct model *m, const struct layout *l, struct diag
     return ST_OK;
 }
 
-static status run(struct model *m, struct pass_context *c) {
+status layout_run(struct model *m, struct pass_context *c, struct layout *out) {
     const char *path = options_text(c->options, "layout");
     struct layout_options o = {.in_place = true,
                                .shares = true,
                                .n_streams = (int32_t)options_int(c->options, "streams"),
                                .alignment = options_int(c->options, "alignment")};
-    struct layout l;
     if (o.alignment & (o.alignment - 1))
         return diag_error(c->diags, DIAG_USAGE, loc_none(), "--alignment wants a power of two");
-    status st = layout_of(m->graph, &o, c->arena, c->diags, c->stop, &l);
+    status st = layout_of(m->graph, &o, c->arena, c->diags, c->stop, out);
     if (!st)
-        st = write_offsets(m, &l, c->diags);
+        st = write_offsets(m, out, c->diags);
     if (!st && path) {
         struct str text = str_make(c->arena);
-        layout_json(&text, m->graph, &l);
+        layout_json(&text, m->graph, out);
         st = text.failed ? diag_no_room(c->diags) : output_text(c->arena, c->diags, path, &text);
     }
+    return st;
+}
+
+static status run(struct model *m, struct pass_context *c) {
+    struct layout l;
+    status st = layout_run(m, c, &l);
     if (!st)
         pass_progress(c,
                       "layout: %zu buffers in %lld bytes, at most %lld of them live at once, %zu "

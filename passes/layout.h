@@ -57,6 +57,9 @@ struct layout {
 status layout_of(const struct graph *g, const struct layout_options *o, struct arena *a,
                  struct diags *d, const struct stop *stop, struct layout *out);
 
+// By the options of the pass, with what it writes down; the layout is in c->arena.
+status layout_run(struct model *m, struct pass_context *c, struct layout *out);
+
 // Addresses as they are given to an executor, wherever they come from.
 struct layout_claim {
     const int64_t *offset;           // per value; -1: it has none (fixed ones have none)

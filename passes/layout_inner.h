@@ -18,3 +18,7 @@ struct layout_groups {
 // Buffers without offsets; out->stream must be set.
 status layout_buffers(const struct graph *g, bool in_place, struct arena *a, struct diags *d,
                       struct layout *out);
+
+// What a dynamic pool takes from the system (layout_pool.c).
+status layout_pool_bytes(const struct graph *g, bool by_class, struct arena *a, struct diags *d,
+                         int64_t *out);
