@@ -4,8 +4,7 @@
 //                      [--package FOLDER] [--initial START.onnx] [--save FILE] [--profile PREFIX] [--optimized FILE]
 //
 // A fresh process runs the step on inputs that depend on their names alone (parameters that are inputs come from --initial, the
-// model that mfc writes there), without ONNX Runtime's arena and memory patterns unless they are asked for, with malloc's threshold
-// for memory of its own pinned: tensors of a megabyte and more are given back when they are freed. Result, as JSON: `peak_bytes` over
+// model that mfc writes there), without ONNX Runtime's arena and memory patterns unless they are asked for. Result, as JSON: `peak_bytes` over
 // what was there before the first run; `fixed_bytes`, which were (inputs, initializers, constants); `total_bytes`, both together,
 // which is what mfc's budgets are about; per run peak, wall and processor time; `digests`; and `plan`, the dev.mfc.* entries of the
 // file. --save writes the outputs, for compare.mjs. --package is a folder with another version of ONNX Runtime in it.
@@ -17,8 +16,9 @@ import { fixedBytes, readModel, requiredInputs } from './onnxfile.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const LEVELS = ['disabled', 'basic', 'extended', 'all'];
-// One heap and a fixed threshold: freed tensors leave the process at once, and small ones do not scatter over many heaps.
-const MALLOC = { MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '1048576' };
+// malloc gives what is larger than a threshold pages of its own, which leave the process when it is freed. Left alone the threshold
+// grows to 32 MiB as large blocks are freed, and tensors under it scatter over the heap; here it stays where it starts.
+const MALLOC = { MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072', MALLOC_ARENA_MAX: '1' };
 
 export function measure(step, options = {}) {
   const model = readModel(step);
