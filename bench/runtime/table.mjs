@@ -1,0 +1,162 @@
+// The table of plans on ONNX Runtime: see run, which starts this. For every model the unplanned step, the step in mfc's order, the plan
+// that mfc makes without options, and plans for budgets from the least that works to 90 % of the unplanned peak, all with times
+// from a profile; each measured in a fresh process for every optimization level and version, its outputs compared with those of the
+// unplanned step there. Memory without ONNX Runtime's arena, times with it (without it, page faults hide the kernels): processor
+// time of one thread, the best of several runs. Rows appear as they are measured, and both files are written anew with each model.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { compare, summary } from '../../tests/runtime/compare.mjs';
+import { measure } from '../../tests/runtime/measure.mjs';
+import { readModel } from '../../tests/runtime/onnxfile.mjs';
+import { budgetBytes, leastBudget, makeOrdered, makePlan, makeUnplanned } from './steps.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const ALL = 'resnet50,vgg16,mobilenet_v2,densenet121,unet,bert,gpt,gpt48,lstm';
+const { values: opt } = parseArgs({
+  options: {
+    output: { type: 'string', short: 'o', default: 'build/bench-runtime' }, models: { type: 'string', default: ALL },
+    small: { type: 'boolean', default: false }, budgets: { type: 'string', default: 'least,least+25%,least+50%,least+75%,90%' },
+    levels: { type: 'string', default: 'disabled,basic,extended,all' }, versions: { type: 'string', default: '1.17,1.20,newest' },
+    mfc: { type: 'string', default: resolve(here, '../../build/mfc') }, 'no-time': { type: 'boolean', default: false },
+    keep: { type: 'boolean', default: false }, from: { type: 'string' },
+  },
+});
+const list = (text) => text.split(',').filter(Boolean);
+const folder = resolve(opt.output), work = join(folder, 'work'), models = resolve(opt.from ?? join(folder, opt.small ? 'small' : 'models'));
+const packageOf = (version) => (version === 'newest' ? resolve(here, '../../tests/runtime') : join(here, 'versions', version));
+mkdirSync(work, { recursive: true });
+
+const COLUMNS = ['model', 'step', 'level', 'version', 'budget_bytes', 'predicted_bytes', 'measured_bytes', 'measured_by_budget',
+  'measured_by_predicted', 'outputs', 'bit_equal', 'worst_error', 'where', 'predicted_overhead', 'measured_overhead', 'control_share',
+  'compile_s', 'load_s', 'arena_by_liveness', 'recomputed', 'control_nodes', 'note'];
+const rows = [];
+
+function csv(row) {
+  return COLUMNS.map((c) => {
+    const v = row[c] ?? '';
+    return typeof v === 'number' && !Number.isInteger(v) ? v.toPrecision(6) : /[",]/.test(v) ? `"${v.replaceAll('"', '""')}"` : String(v);
+  }).join(',');
+}
+
+const mib = (b) => (b === undefined ? '' : (b / 2 ** 20).toFixed(1));
+const pct = (x) => (x === undefined ? '' : `${(100 * x).toFixed(2)} %`);
+
+function markdown() {
+  const head = ['model', 'step', 'level', 'version', 'budget MiB', 'predicted', 'measured', 'by budget', 'by predicted', 'bit-equal', 'worst error',
+    'overhead predicted', 'measured', 'control nodes, time', 'compile s', 'arena by liveness', 'note'];
+  const line = (r) => [r.model, r.step, r.level, r.version, mib(r.budget_bytes), mib(r.predicted_bytes), mib(r.measured_bytes),
+    r.measured_by_budget?.toFixed(3) ?? '', r.measured_by_predicted?.toFixed(3) ?? '', r.outputs ? `${r.bit_equal} of ${r.outputs}` : '',
+    r.outputs ? r.worst_error.toExponential(0) : '', pct(r.predicted_overhead), pct(r.measured_overhead), pct(r.control_share), r.compile_s?.toFixed(1) ?? '',
+    r.arena_by_liveness?.toFixed(4) ?? '', r.note ?? ''];
+  return [`| ${head.join(' | ')} |`, `|${'---|'.repeat(head.length)}`, ...rows.map((r) => `| ${line(r).join(' | ')} |`), ''].join('\n');
+}
+
+function write() {
+  writeFileSync(join(folder, 'results.csv'), [COLUMNS.join(','), ...rows.map(csv), ''].join('\n'));
+  writeFileSync(join(folder, 'results.md'), markdown());
+}
+
+function add(row) {
+  rows.push(row);
+  console.log([row.model, row.step, row.level ?? '', row.version ?? '', `budget ${mib(row.budget_bytes)}`, `predicted ${mib(row.predicted_bytes)}`,
+    `measured ${mib(row.measured_bytes)}`, row.measured_by_budget ? `${row.measured_by_budget.toFixed(3)} of the budget` : '',
+    row.outputs ? `${row.bit_equal}/${row.outputs} equal, ${row.worst_error.toExponential(0)}` : '', row.note ?? ''].join('  '));
+}
+
+function exported(name) {
+  const path = join(models, name + '.onnx');
+  if (!existsSync(path)) execFileSync(join(here, 'models.py'), [models, ...(opt.small ? ['--small'] : []), name], { stdio: 'inherit' });
+  return path;
+}
+
+// Time by node name from a profile that ONNX Runtime wrote.
+function profileOf(step, level) {
+  const prefix = join(work, 'profile');
+  measure(step, { level, runs: 2, arena: true, profile: prefix });
+  const file = readdirSync(work).filter((f) => f.startsWith('profile_')).sort().at(-1);
+  renameSync(join(work, file), prefix + '.json');
+  return prefix + '.json';
+}
+
+function controlShare(step) {
+  const control = new Set(readModel(step).nodes.filter((n) => n.metadata['dev.mfc.role'] === 'control').map((n) => n.name));
+  let all = 0, part = 0;
+  for (const e of JSON.parse(readFileSync(profileOf(step, 'all'), 'utf8'))) {
+    if (e.cat !== 'Node' || !e.name.endsWith('_kernel_time')) continue;
+    all += e.dur;
+    if (control.has(e.name.slice(0, -'_kernel_time'.length))) part += e.dur;
+  }
+  return part / all;
+}
+
+const timeOf = (step) => Math.min(...measure(step, { level: 'all', runs: 4, arena: true }).runs.map((r) => r.cpu_ms));
+
+// Measures a step everywhere; `reference` says where the outputs of the unplanned step are kept, per level and version.
+function measureStep(row, step, reference, isReference) {
+  const timed = opt['no-time'] ? {} : { ms: timeOf(step), control_share: isReference ? undefined : controlShare(step) };
+  for (const version of list(opt.versions)) {
+    for (const level of list(opt.levels)) {
+      const save = isReference ? reference(level, version) : join(work, 'outputs');
+      let r;
+      try {
+        r = measure(step, { level, package: packageOf(version), save, runs: 2 });
+      } catch (e) {
+        add({ ...row, level, version, note: e.message.replace(/\s+/g, ' ').slice(0, 200) });
+        continue;
+      }
+      const plan = r.plan, same = isReference ? {} : summary(compare(reference(level, version), save));
+      const live = plan.liveness_bytes - r.fixed_bytes;
+      add({
+        ...row, level, version, measured_bytes: r.total_bytes, load_s: r.load_ms / 1e3, budget_bytes: plan.budget_bytes,
+        predicted_bytes: plan.peak_bytes, measured_by_budget: r.total_bytes / plan.budget_bytes || undefined,
+        measured_by_predicted: r.total_bytes / plan.peak_bytes || undefined, predicted_overhead: plan.cost / plan.base_cost - 1 || undefined,
+        arena_by_liveness: plan.arena_bytes / live || undefined, control_share: timed.control_share,
+        measured_overhead: row.base_ms && timed.ms ? timed.ms / row.base_ms - 1 : undefined,
+        outputs: same.n_outputs, bit_equal: same.n_equal, worst_error: same.worst, where: same.where,
+      });
+    }
+  }
+  return timed.ms;
+}
+
+function planAndMeasure(name, model, step, options, row, reference) {
+  const path = join(work, 'plan.onnx');
+  const made = makePlan(opt.mfc, model, path, options);
+  if (made.status !== 0) add({ ...row, step, compile_s: made.seconds, note: made.text.replace(/\s+/g, ' ').slice(0, 200) });
+  else measureStep({ ...row, step, compile_s: made.seconds }, path, reference, false);
+  if (opt.keep && made.status === 0) renameSync(path, join(work, `${name}.${step.replace(/[^a-z0-9]+/g, '_')}.onnx`));
+}
+
+function measureModel(name) {
+  const model = exported(name), path = join(work, 'step.onnx'), row = { model: name };
+  const reference = (level, version) => join(work, `unplanned.${level}.${version}`);
+  makeUnplanned(opt.mfc, model, path);
+  const base_ms = measureStep({ ...row, step: 'unplanned' }, path, reference, true);
+  const profile = opt['no-time'] ? [] : ['--profile', profileOf(path, 'disabled')];
+  if (profile.length) {
+    renameSync(profile[1], join(work, name + '.profile.json'));
+    profile[1] = join(work, name + '.profile.json');
+  }
+  makeOrdered(opt.mfc, model, path);
+  measureStep({ ...row, step: 'order', base_ms }, path, reference, false);
+  planAndMeasure(name, model, 'default', profile, { ...row, base_ms }, reference);
+  const unplanned = rows.findLast((r) => r.model === name && r.step === 'default' && r.measured_bytes) && readModel(join(work, opt.keep ? `${name}.default.onnx` : 'plan.onnx'))
+    .metadata['dev.mfc.unplanned_peak_bytes'];
+  const least = leastBudget(opt.mfc, model, join(work, 'none.onnx'), profile);
+  for (const spec of list(opt.budgets))
+    planAndMeasure(name, model, spec, ['--budget', String(budgetBytes(spec, least, Number(unplanned))), ...profile], { ...row, base_ms }, reference);
+}
+
+for (const name of list(opt.models)) {
+  try {
+    measureModel(name);
+  } catch (e) {
+    add({ model: name, note: e.message.replace(/\s+/g, ' ').slice(0, 300) });
+  }
+  write();
+  if (!opt.keep) for (const f of readdirSync(work)) rmSync(join(work, f));
+}
+console.log(`written: ${join(folder, 'results.md')}, ${join(folder, 'results.csv')}`);
