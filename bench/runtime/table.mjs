@@ -122,32 +122,41 @@ function measureStep(row, step, reference, isReference) {
   return timed.ms;
 }
 
+// What the plan says of itself, or nothing if there is none.
 function planAndMeasure(name, model, step, options, row, reference) {
   const path = join(work, 'plan.onnx');
   const made = makePlan(opt.mfc, model, path, options);
-  if (made.status !== 0) add({ ...row, step, compile_s: made.seconds, note: made.text.replace(/\s+/g, ' ').slice(0, 200) });
-  else measureStep({ ...row, step, compile_s: made.seconds }, path, reference, false);
-  if (opt.keep && made.status === 0) renameSync(path, join(work, `${name}.${step.replace(/[^a-z0-9]+/g, '_')}.onnx`));
+  if (made.status !== 0) {
+    add({ ...row, step, compile_s: made.seconds, note: made.text.replace(/\s+/g, ' ').slice(0, 200) });
+    return undefined;
+  }
+  measureStep({ ...row, step, compile_s: made.seconds }, path, reference, false);
+  const { metadata } = readModel(path);
+  if (opt.keep) renameSync(path, join(work, `${name}.${step.replace(/[^a-z0-9]+/g, '_')}.onnx`));
+  return metadata;
 }
 
+// What fits by liveness may be a little too tight for the runtime: the least budget is the first of these that works.
+const LOOSER = [1, 1.005, 1.02, 1.05, 1.1];
+
 function measureModel(name) {
-  const model = exported(name), path = join(work, 'step.onnx'), row = { model: name };
+  const model = exported(name), path = join(work, 'step.onnx');
   const reference = (level, version) => join(work, `unplanned.${level}.${version}`);
   makeUnplanned(opt.mfc, model, path);
-  const base_ms = measureStep({ ...row, step: 'unplanned' }, path, reference, true);
-  const profile = opt['no-time'] ? [] : ['--profile', profileOf(path, 'disabled')];
-  if (profile.length) {
-    renameSync(profile[1], join(work, name + '.profile.json'));
-    profile[1] = join(work, name + '.profile.json');
+  const row = { model: name, base_ms: measureStep({ model: name, step: 'unplanned' }, path, reference, true) };
+  const options = [];
+  if (!opt['no-time']) {
+    options.push('--profile', join(work, name + '.profile.json'));
+    renameSync(profileOf(path, 'disabled'), options[1]);
   }
   makeOrdered(opt.mfc, model, path);
-  measureStep({ ...row, step: 'order', base_ms }, path, reference, false);
-  planAndMeasure(name, model, 'default', profile, { ...row, base_ms }, reference);
-  const unplanned = rows.findLast((r) => r.model === name && r.step === 'default' && r.measured_bytes) && readModel(join(work, opt.keep ? `${name}.default.onnx` : 'plan.onnx'))
-    .metadata['dev.mfc.unplanned_peak_bytes'];
-  const least = leastBudget(opt.mfc, model, join(work, 'none.onnx'), profile);
+  measureStep({ ...row, step: 'order' }, path, reference, false);
+  const unplanned = planAndMeasure(name, model, 'default', options, row, reference)?.['dev.mfc.unplanned_peak_bytes'];
+  const known = leastBudget(opt.mfc, model, join(work, 'none.onnx'), options);
+  const works = (bytes) => makePlan(opt.mfc, model, join(work, 'none.onnx'), ['--budget', String(bytes), ...options]).status === 0;
+  const least = LOOSER.map((f) => Math.round(known * f)).find(works) ?? known;
   for (const spec of list(opt.budgets))
-    planAndMeasure(name, model, spec, ['--budget', String(budgetBytes(spec, least, Number(unplanned))), ...profile], { ...row, base_ms }, reference);
+    planAndMeasure(name, model, spec, ['--budget', String(budgetBytes(spec, least, Number(unplanned))), ...options], row, reference);
 }
 
 for (const name of list(opt.models)) {
