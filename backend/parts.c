@@ -171,17 +171,26 @@ static void need(void *to, value_id v, node_id user) {
     needed[v.i] = true;
 }
 
-// The nodes of the part, behind the constants that they read.
-static void keep_nodes(struct graph *g, const struct part *p, bool *needed) {
+// The nodes of the part, behind the constants that they read; all others are removed.
+static bool keep_nodes(struct graph *g, const struct part *p, bool *needed, struct arena *a) {
+    bool *kept = ARENA_ARRAY(a, bool, g->nodes.n);
     size_t n = 0;
-    for (size_t i = 0; i < p->nodes.n; i++)
+    if (!kept)
+        return false;
+    for (size_t i = 0; i < p->nodes.n; i++) {
         each_operand(g, p->nodes.at[i], need, needed);
-    for (size_t i = 0; i < g->order.n; i++)
-        if (is_constant(g, g->order.at[i]) && needed[graph_node(g, g->order.at[i])->out[0].i])
-            g->order.at[n++] = g->order.at[i];
-    for (size_t i = 0; i < p->nodes.n; i++)
-        g->order.at[n++] = p->nodes.at[i];
+        kept[p->nodes.at[i].i] = true;
+    }
+    for (size_t i = 0; i < g->order.n; i++) {
+        node_id id = g->order.at[i];
+        bool read = is_constant(g, id) && needed[graph_node(g, id)->out[0].i];
+        if (kept[id.i] || read)
+            g->order.at[n++] = id;
+        else
+            graph_remove_node(g, id);
+    }
     g->order.n = n;
+    return true;
 }
 
 static bool set_inputs(struct graph *g, const struct part *p, const bool *needed) {
@@ -236,8 +245,11 @@ struct model *part_model(const struct model *m, const struct parts *parts, size_
     if (!copy || !needed)
         return NULL;
     struct graph *g = copy->graph;
+    for (size_t k = 0; k < g->infos.n; k++)
+        graph_value(g, g->infos.at[k])->has_info = false;
     g->infos.n = 0;
-    keep_nodes(g, p, needed);
+    if (!keep_nodes(g, p, needed, a))
+        return NULL;
     keep_inits(g, needed);
     bool ok = set_inputs(g, p, needed) && set_outputs(g, p) &&
               pairs_set(&copy->metadata, a, KEY_DEVICE, m->device_names.at[p->device - 1]);

@@ -33,7 +33,9 @@ struct split {
     struct diags *diags;
     struct parts parts;
     VEC(struct event) events;
-    bool *reads;  // per device and value: a part of it reads what another part makes
+    bool *reads; // per device and value: a part of it reads what another part makes
+    status (*prepare)(void *to, struct model *part); // may be NULL
+    void *prepare_to;
     size_t *last; // per device and value: the last event at which the device needs it
 };
 
@@ -125,25 +127,39 @@ static void add_step(struct split *s, struct str *out, uint32_t device, size_t e
     str_add_char(out, '}');
 }
 
-static void print_manifest(struct split *s, struct str *out) {
-    const struct graph *g = s->m->graph;
-    str_add(out, "{\"format\": \"mfc-split\", \"version\": 1,\n \"devices\": [");
-    for (uint32_t device = 1; device <= s->m->device_names.n; device++) {
-        str_add(out, device > 1 ? ",\n  {\"name\": " : "\n  {\"name\": ");
-        str_add_json(out, s->m->device_names.at[device - 1]);
-        str_add(out, ", \"steps\": [");
-        bool any = false;
-        for (size_t e = 0; e < s->events.n; e++) {
-            const struct event *at = &s->events.at[e];
-            bool mine = s->parts.at[at->part].device == device ||
-                        (at->kind == EVENT_SEND && at->to == device);
-            if (!mine)
-                continue;
+// One event of the sequence is a step of the devices that take part.
+static bool takes_part(const struct split *s, const struct event *at, uint32_t device) {
+    return s->parts.at[at->part].device == device || (at->kind == EVENT_SEND && at->to == device);
+}
+
+static void add_program(struct split *s, struct str *out, uint32_t device) {
+    bool any = false;
+    str_add(out, "{\"name\": ");
+    str_add_json(out, s->m->device_names.at[device - 1]);
+    str_add(out, ", \"steps\": [");
+    for (size_t e = 0; e < s->events.n; e++)
+        if (takes_part(s, &s->events.at[e], device)) {
             str_add(out, any ? ",\n    " : "\n    ");
             add_step(s, out, device, e);
             any = true;
         }
-        str_add(out, "]}");
+    str_add(out, "]}");
+}
+
+// Devices that have nothing to do are left out.
+static void print_manifest(struct split *s, struct str *out) {
+    const struct graph *g = s->m->graph;
+    const char *before = "\n  ";
+    str_add(out, "{\"format\": \"mfc-split\", \"version\": 1,\n \"devices\": [");
+    for (uint32_t device = 1; device <= s->m->device_names.n; device++) {
+        bool works = false;
+        for (size_t e = 0; e < s->events.n && !works; e++)
+            works = takes_part(s, &s->events.at[e], device);
+        if (!works)
+            continue;
+        str_add(out, before);
+        add_program(s, out, device);
+        before = ",\n  ";
     }
     str_add(out, "]");
     add_names(s, out, "outputs", g->outputs.at, g->outputs.n);
@@ -163,7 +179,12 @@ static status write_files(struct split *s, const char *folder) {
         const char *name = str_format(&scratch, "%u.%u.onnx", p->device - 1, p->round);
         path = name ? file_join(&scratch, folder, name) : NULL;
         struct model *part = path ? part_model(s->m, &s->parts, i, &scratch) : NULL;
-        st = part ? onnx_write(part, path, NULL, s->diags) : diag_no_room(s->diags);
+        if (!part)
+            st = diag_no_room(s->diags);
+        if (!st && s->prepare)
+            st = s->prepare(s->prepare_to, part);
+        if (!st)
+            st = onnx_write(part, path, NULL, s->diags);
         arena_free(&scratch);
     }
     return st;
@@ -182,9 +203,10 @@ static void remove_folder(struct arena *a, const char *folder) {
     rmdir(folder);
 }
 
-status split_write(const struct model *m, const char *folder, struct diags *d) {
+status split_write(const struct model *m, const char *folder,
+                   status (*prepare)(void *to, struct model *part), void *to, struct diags *d) {
     struct arena a = arena_make(m->arena->mem);
-    struct split s = {.m = m, .arena = &a, .diags = d};
+    struct split s = {.m = m, .arena = &a, .diags = d, .prepare = prepare, .prepare_to = to};
     status st = parts_of(m->graph, &a, d, &s.parts);
     size_t n_pairs = m->graph->values.n * m->device_names.n;
     s.reads = ARENA_ARRAY(&a, bool, n_pairs);

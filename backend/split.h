@@ -5,5 +5,7 @@
 #include "ir/base/diag.h"
 #include "ir/graph.h"
 
-// `folder` must not be there yet, or be empty; it appears whole or not at all.
-status split_write(const struct model *m, const char *folder, struct diags *d);
+// `folder` must not be there yet, or be empty; it appears whole or not at all. `prepare`, or NULL,
+// may change each part before it is written.
+status split_write(const struct model *m, const char *folder,
+                   status (*prepare)(void *to, struct model *part), void *to, struct diags *d);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "frontend/cli.h"
+#include "frontend/cli_tasks.h"
 #include "frontend/load.h"
 #include "ir/base/checked.h"
 #include "ir/base/file.h"
@@ -263,6 +264,11 @@ static status run(struct cli *c) {
     status st = load_model(&c->arena, &names, &c->diags, c->arguments[0], &m);
     if (st)
         return st;
+    if (options_given(&c->options, "rig")) {
+        st = tasks_show(c, m);
+        model_close(m);
+        return st;
+    }
     struct inspection x = {.c = c, .m = m, .index = map_make(&c->arena)};
     count_graph(&x, m->graph);
     for (size_t i = 0; i < m->functions.n; i++)
@@ -275,6 +281,8 @@ static status run(struct cli *c) {
 static const struct option_spec inspect_options[] = {
     {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
      "also write it as JSON; - is standard output, without the text"},
+    {"rig", 0, OPTION_TEXT, "RIG", NULL, 0, 0,
+     "show the tasks of its training step on these devices instead (docs/devices.md)"},
     {0}};
 
 const struct command cmd_inspect = {
@@ -287,5 +295,6 @@ const struct command cmd_inspect = {
     .least = 1,
     .most = 1,
     .options = inspect_options,
+    .passes = true,
     .run = run,
 };

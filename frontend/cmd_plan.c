@@ -9,6 +9,8 @@
 #include "frontend/extras.h"
 #include "frontend/load.h"
 #include "frontend/plan.h"
+#include "frontend/plan_place.h"
+#include "frontend/step.h"
 #include "frontend/version.h"
 #include "frontend/weights.h"
 
@@ -35,8 +37,33 @@ static status write_extras(struct cli *c, const struct model *m, const struct pl
     return extras_write(extras, report->step ? report->step : m, m, &facts, &c->diags);
 }
 
-static status run_plan(struct cli *c, struct model *m, struct plan_report *report,
-                       struct extras *extras) {
+static void on_placed(void *to, const struct place_event *e, const struct strategy *best,
+                      const struct strategy_facts *facts) {
+    (void)facts;
+    cli_progress(to, "%8.2f s %12lld proposals   %.6g   %d tasks", e->seconds,
+                 (long long)e->n_proposals, e->value, best->n);
+}
+
+// The way with --rig.
+static status place_plan(struct cli *c, struct model *m, struct pass_context *context,
+                         struct plan_report *report, struct str *told) {
+    struct plan_placed placed;
+    struct place_hooks hooks = {on_placed, c, c->stop};
+    status st = plan_run(m, step_passes(), context);
+    if (!st)
+        st = plan_run(m, "names,costs", context);
+    if (!st)
+        st = step_record(m, context->options, context->diags);
+    if (!st)
+        st = plan_place(m, context, &hooks, &placed);
+    if (!st)
+        plan_placed_print(told, &placed);
+    report->step = st ? NULL : placed.step;
+    return st;
+}
+
+static status run_plan(struct cli *c, struct model *m, struct extras *extras, struct str *told) {
+    struct plan_report report = {0};
     struct arena scratch = arena_make(&c->mem);
     struct watch w;
     struct pass_context context = {.arena = &scratch,
@@ -51,12 +78,17 @@ static status run_plan(struct cli *c, struct model *m, struct plan_report *repor
     watch_open(&w, c, NULL, 0);
     w.patient = true; // the plan is still to be written when the search has ended
     struct plan_watch watch = {.hooks = watch_hooks(&w), .begin = begin};
-    if (!st)
-        st = passes ? plan_run(m, passes, &context) : plan_make(m, &context, &watch, report);
+    if (!st && passes)
+        st = plan_run(m, passes, &context);
+    else if (!st && options_given(&c->options, "rig"))
+        st = place_plan(c, m, &context, &report, told);
+    else if (!st)
+        st = plan_make(m, &context, &watch, &report);
     watch_close(&w);
+    if (!st && report.planned)
+        plan_report_print(told, &report);
     if (!st)
-        st = write_extras(c, m, report, extras);
-    report->step = NULL; // it ends with the scratch arena
+        st = write_extras(c, m, &report, extras);
     arena_free(&scratch);
     return st;
 }
@@ -69,32 +101,36 @@ static status write_plan(struct cli *c, struct model *m, const char *target) {
     return st ? st : plan_write(m, target, &c->diags);
 }
 
-static status tell(struct cli *c, const struct plan_report *report) {
-    struct str text = str_make(&c->arena);
-    if (report->planned && !c->quiet) {
-        plan_report_print(&text, report);
-        fputs(str_text(&text), stderr);
-    }
-    return text.failed ? diag_no_room(&c->diags) : ST_OK;
+static status write_split(struct cli *c, struct model *m) {
+    const char *folder = options_text(&c->options, "split");
+    if (!folder)
+        return ST_OK;
+    struct arena scratch = arena_make(&c->mem);
+    struct pass_context context = {.arena = &scratch, .diags = &c->diags, .options = &c->options};
+    status st = plan_split(m, folder, &context);
+    arena_free(&scratch);
+    return st;
 }
 
 static status plan(struct cli *c, const char *target, struct extras *extras) {
     struct pool names = pool_make(&c->arena);
-    struct plan_report report = {0};
+    struct str told = str_make(&c->arena);
     struct model *m;
     status st = load_model(&c->arena, &names, &c->diags, c->arguments[0], &m);
     if (st)
         return st;
     cli_flush_diags(c);
-    st = run_plan(c, m, &report, extras);
+    st = run_plan(c, m, extras, &told);
     if (!st)
         st = write_plan(c, m, target);
     if (!st)
-        st = extras_commit(extras, &c->diags);
+        st = write_split(c, m);
     if (!st)
-        st = tell(c, &report);
+        st = extras_commit(extras, &c->diags);
+    if (!st && !c->quiet)
+        fputs(str_text(&told), stderr);
     model_close(m);
-    return st;
+    return st || !told.failed ? st : diag_no_room(&c->diags);
 }
 
 static status run(struct cli *c) {
@@ -103,6 +139,12 @@ static status run(struct cli *c) {
     if (!target)
         return diag_error(&c->diags, DIAG_USAGE, loc_none(),
                           "no output is given: mfc %s -o PLAN.onnx", c->arguments[0]);
+    if (options_given(&c->options, "rig") && options_given(&c->options, "budget"))
+        return diag_error(&c->diags, DIAG_USAGE, loc_none(),
+                          "--budget and --rig: the memory of devices is in the rig");
+    if (options_given(&c->options, "split") && !options_given(&c->options, "rig"))
+        return diag_error(&c->diags, DIAG_USAGE, loc_none(),
+                          "--split needs --rig: without it there is one device");
     status st = extras_open(&extras, &c->options, c->arguments[0], target, &c->arena, &c->diags);
     if (!st)
         st = plan(c, target, &extras);
@@ -115,6 +157,7 @@ static const struct option_spec plan_options[] = {
     {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0,
      "the plan to write (.onnx, .mfc or .dot); - is stdout"},
     EXTRAS_OPTIONS,
+    PLAN_PLACE_OPTIONS,
     {"weights", 0, OPTION_CHOICE, "overridable|inputs", "overridable", 0, 0,
      "how parameters are kept: initializers that can be fed, or plain inputs"},
     {"initial", 0, OPTION_TEXT, "FILE", NULL, 0, 0,

@@ -1,8 +1,7 @@
 // `mfc split PLAN FOLDER`: one model per device and round, and the manifest.
-#include "backend/split.h"
 #include "frontend/cli.h"
 #include "frontend/load.h"
-#include "ir/pass.h"
+#include "frontend/plan_place.h"
 
 static status run(struct cli *c) {
     struct pool names = pool_make(&c->arena);
@@ -14,16 +13,8 @@ static status run(struct cli *c) {
     struct arena scratch = arena_make(&c->mem);
     struct pass_context context = {
         .arena = &scratch, .diags = &c->diags, .options = &c->options, .stop = c->stop};
-    struct pipeline p;
-    st = pipeline_parse(&scratch, &c->diags, "shapes,transfer", &p);
-    if (!st)
-        st = pipeline_run(&p, m, &context, NULL);
-    if (!st && !m->device_names.n)
-        st = diag_error(&c->diags, DIAG_UNPLACED, loc_file(c->arguments[0]),
-                        "no node of this model is on a device");
+    st = plan_split(m, c->arguments[1], &context);
     arena_free(&scratch);
-    if (!st)
-        st = split_write(m, c->arguments[1], &c->diags);
     model_close(m);
     return st;
 }

@@ -191,28 +191,6 @@ status rig_read(struct arena *a, struct diags *d, const char *name, struct rig *
     return st;
 }
 
-static void show_link(struct str *out, const struct placement *p, const struct link *l) {
-    str_add(out, "{\"between\": [");
-    str_add_json(out, p->place[l->between[0]].name);
-    str_add(out, ", ");
-    str_add_json(out, p->place[l->between[1]].name);
-    str_add(out, "]");
-    bool is_free = l->resource[0] < 0;
-    if (is_free)
-        str_add(out, ", \"free\": true");
-    else
-        str_addf(out, ", \"bandwidth\": %.17g", l->bandwidth);
-    if (l->latency_cost)
-        str_addf(out, ", \"latency\": %lld", (long long)l->latency_cost);
-    if (!is_free && l->resource[0] < p->n_devices) {
-        str_add(out, ", \"blocking\": true");
-    } else if (!is_free && l->resource[0] == l->resource[1]) {
-        str_add(out, ", \"bus\": ");
-        str_add_json(out, p->resource_name[l->resource[0]]);
-    }
-    str_add(out, "}");
-}
-
 void rig_show(struct str *out, const struct rig *r) {
     const struct placement *p = &r->places;
     str_add(out, "{\"format\": \"mfc-rig\", \"version\": 1,\n \"devices\": [");
@@ -239,7 +217,7 @@ void rig_show(struct str *out, const struct rig *r) {
     str_add(out, ",\n \"links\": [");
     for (int32_t i = 0; i < p->n_links; i++) {
         str_add(out, i ? ",\n  " : "\n  ");
-        show_link(out, p, &p->link[i]);
+        placement_print_link(out, p, &p->link[i]);
     }
     str_add(out, "]}\n");
 }

@@ -17,6 +17,7 @@
 // Numbers that overflow stay at INT64_MAX: such a node is out of all proportion anyway.
 #pragma once
 
+#include "ir/base/options.h"
 #include "passes/shape.h"
 
 // No node takes longer, so that the sum over a graph fits: 2^50 ns are 13 days.
@@ -28,6 +29,9 @@ struct cost_device {
     double bandwidth; // bytes per nanosecond
     double overhead;  // nanoseconds per node
 };
+
+// The device of --rate, --bandwidth and --node-overhead (pass costs), which node.cost is about.
+status cost_device_read(const struct options *o, struct diags *d, struct cost_device *out);
 
 struct cost {
     struct shape s; // the node, and what shape rules know about it

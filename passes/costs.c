@@ -18,14 +18,13 @@ static const struct option_spec options[] = {
     {"costs", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "take costs from this cost model (JSON)"},
     {0}};
 
-static status read_device(const struct pass_context *c, struct cost_device *out) {
-    *out = (struct cost_device){.rate = options_real(c->options, "rate"),
-                                .bandwidth = options_real(c->options, "bandwidth"),
-                                .overhead = options_real(c->options, "node-overhead") * 1e3};
+status cost_device_read(const struct options *o, struct diags *d, struct cost_device *out) {
+    *out = (struct cost_device){.rate = options_real(o, "rate"),
+                                .bandwidth = options_real(o, "bandwidth"),
+                                .overhead = options_real(o, "node-overhead") * 1e3};
     if (out->rate > 0 && out->bandwidth > 0)
         return ST_OK;
-    return diag_error(c->diags, DIAG_USAGE, loc_none(),
-                      "--rate and --bandwidth must be more than 0");
+    return diag_error(d, DIAG_USAGE, loc_none(), "--rate and --bandwidth must be more than 0");
 }
 
 static status estimate(struct cost_list *list, const struct cost_device *device) {
@@ -56,7 +55,7 @@ static status apply_sources(struct cost_list *list, const struct pass_context *c
 static status run(struct model *m, struct pass_context *c) {
     struct cost_list list = {.g = m->graph, .a = c->arena, .d = c->diags};
     struct cost_device device;
-    status st = read_device(c, &device);
+    status st = cost_device_read(c->options, c->diags, &device);
     if (!st)
         st = shape_demand(m, c);
     if (!st)

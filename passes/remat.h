@@ -93,6 +93,12 @@ struct remat_result {
 
 status remat_apply(struct graph *g, const struct remat *r, struct steps steps, struct arena *a,
                    struct diags *d, struct remat_result *out);
+struct strategy; // solver/strategy.h
+// The same for a strategy that runs groups on several places and fetches them from one to another.
+// `device`, per place: the number of the device in the model.
+status remat_place(struct graph *g, const struct remat *r, const struct strategy *tasks,
+                   const uint32_t *device, size_t n_places, struct arena *a, struct diags *d,
+                   struct remat_result *out);
 
 // remat_read.c: the order of an mfc-plan file (docs/report.md) as steps. The problem must be a fine
 // one. An order that this graph cannot run in is refused, with all that is wrong with it.

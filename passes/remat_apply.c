@@ -1,7 +1,8 @@
-// A schedule becomes a graph: see remat.h. Stages: run through the steps and place each member of
-// the group that runs, as itself or as a copy; before it the views that it reads, unless they are
-// there for the very instance that it reads; then drop what nobody reads, and give copies whose
-// original is gone its place.
+// A schedule becomes a graph: see remat.h. Stages: run through the tasks and put each member of the
+// group that runs into the order, as itself or as a copy; before it the views that it reads, unless
+// they are there for the very instance that it reads; then drop what nobody reads, and give copies
+// whose original is gone its place. With several devices each has instances of its own, and what is
+// fetched from one to another is an Identity node.
 //
 // Which execution is the node itself, and keeps its names? The first; of a group whose results are
 // outputs, the last, because that is the one that is held to the end.
@@ -9,16 +10,21 @@
 
 #include <string.h>
 
+#include "ir/keys.h"
+#include "solver/strategy.h"
+
 struct placing {
     struct graph *g;
     const struct remat *r;
     struct arena *arena;
-    uint32_t *n_runs, *run;   // per group: executions in all, and so far
-    uint32_t *n_copies;       // per node
-    bool *placed;             // per node: it is in the new order
-    bool *has_second;         // per value: the backward pass has instances of its own
-    value_id *now[2];         // per value: the latest instance; [1] is for the backward pass
-    size_t n_nodes;           // before there were copies
+    const uint32_t *device; // per place: its number in the model; NULL: there is one place
+    size_t n_places, place; // how many; the one that works now
+    uint32_t *n_runs, *run; // per group: executions in all, and so far
+    uint32_t *n_copies;     // per node
+    bool *placed;           // per node: it is in the new order
+    bool *has_second;       // per value: the backward pass has instances of its own
+    value_id *now[2];       // per place and value: the latest instance; [1]: for the backward pass
+    size_t n_nodes, n_values; // before there were copies
     struct node *was;         // per node: as it was, operands too
     node_id *def;             // per value: as it was
     VEC(value_id) stack;      // of bring()
@@ -30,11 +36,13 @@ static bool side_of(const struct placing *p, bool backward, value_id v) {
     return backward && p->has_second[v.i];
 }
 
+static value_id *instance(const struct placing *p, size_t place, bool side, value_id v) {
+    return &p->now[side][place * p->n_values + v.i];
+}
+
 // ---- Copies ----
 
-static value_id copy_value(struct placing *p, value_id of, uint32_t number) {
-    const char *name = graph_value(p->g, of)->name;
-    const char *like = str_format(p->arena, "%s/again%u", name, number);
+static value_id copy_value(struct placing *p, value_id of, const char *like) {
     const char *fresh = like ? graph_fresh_name(p->g, like) : NULL;
     value_id v = fresh ? graph_add_value(p->g, fresh, graph_value(p->g, of)->type) : VALUE_NONE;
     if (v.i)
@@ -42,12 +50,17 @@ static value_id copy_value(struct placing *p, value_id of, uint32_t number) {
     return v;
 }
 
+static value_id repeat_value(struct placing *p, value_id of, uint32_t number) {
+    const char *name = graph_value(p->g, of)->name;
+    return copy_value(p, of, str_format(p->arena, "%s/again%u", name, number));
+}
+
 static bool copy_node(struct placing *p, node_id of, const value_id *in, value_id *out) {
     struct model *m = p->g->model;
     struct node old = *graph_node(p->g, of);
     uint32_t number = ++p->n_copies[of.i];
     for (uint32_t o = 0; o < old.n_out; o++)
-        if (old.out[o].i && !(out[o] = copy_value(p, old.out[o], number)).i)
+        if (old.out[o].i && !(out[o] = repeat_value(p, old.out[o], number)).i)
             return false;
     node_id id = graph_add_node(p->g, old.domain, old.type, in, old.n_in, out, old.n_out);
     if (!id.i)
@@ -85,10 +98,12 @@ static bool place_node(struct placing *p, node_id id, bool itself, const value_i
     } else if (!copy_node(p, id, in, out)) {
         return false;
     }
+    if (p->device)
+        graph_node(p->g, p->order.at[p->order.n - 1])->device = p->device[p->place];
     n = graph_node(p->g, id);
     for (uint32_t o = 0; o < n_out; o++)
-        p->now[side][n->out[o].i] = out[o];
-    p->now[side][0] = VALUE_NONE;
+        *instance(p, p->place, side, n->out[o]) = out[o];
+    *instance(p, p->place, side, VALUE_NONE) = VALUE_NONE;
     return true;
 }
 
@@ -100,7 +115,7 @@ static bool is_view(const struct placing *p, value_id v) {
 }
 
 static value_id latest(const struct placing *p, value_id v, bool backward) {
-    return p->now[side_of(p, backward, v)][v.i];
+    return *instance(p, p->place, side_of(p, backward, v), v);
 }
 
 // The view as it is there was made from the latest instances of what it is made from.
@@ -164,7 +179,7 @@ static void bring_captured(void *to, value_id v, node_id user) {
     c->failed |= !bring(c->p, v, c->backward);
 }
 
-// ---- The steps ----
+// ---- The tasks ----
 
 static bool run_unit(struct placing *p, const struct remat_unit *u, bool itself) {
     const struct node *was = &p->was[u->node.i];
@@ -186,18 +201,55 @@ static bool run_group(struct placing *p, uint32_t group) {
     return ok;
 }
 
-static bool run_steps(struct placing *p, struct steps steps) {
-    for (int32_t i = 0; i < steps.n; i++)
-        p->n_runs[steps.at[i].node] += steps.at[i].kind == STEP_COMPUTE;
+// An Identity node that stands for the copy of `v` that is sent here.
+static bool fetch_value(struct placing *p, value_id v, bool side, size_t from) {
+    struct model *m = p->g->model;
+    value_id source = *instance(p, from, side, v);
+    const char *here = m->device_names.at[p->device[p->place] - 1];
+    const char *name = graph_value(p->g, source)->name;
+    value_id sent = copy_value(p, source, str_format(p->arena, "%s@%s", name, here));
+    node_id id = sent.i ? graph_add_node(p->g, "", "Identity", &source, 1, &sent, 1) : NODE_NONE;
+    if (!id.i || !VEC_PUSH(p->arena, &p->order, id))
+        return false;
+    struct node *n = graph_node(p->g, id);
+    n->name = graph_value(p->g, sent)->name;
+    n->cost = 0;
+    n->device = p->device[p->place];
+    *instance(p, p->place, side, v) = sent;
+    const char *sender = m->device_names.at[p->device[from] - 1];
+    return pairs_set(&n->metadata, m->arena, KEY_ROLE, "transfer") &&
+           pairs_set(&n->metadata, m->arena, KEY_FROM, sender);
+}
+
+// All that the group makes, as it is at `from`; what of it nobody reads here is dropped later.
+static bool fetch_group(struct placing *p, uint32_t group, size_t from) {
+    const struct remat_groups *gs = &p->r->groups;
+    bool ok = true;
+    for (uint32_t i = gs->start[group]; i < gs->start[group + 1] && ok; i++) {
+        const struct remat_unit *u = &p->r->units.unit[gs->member[i]];
+        const struct node *was = &p->was[u->node.i];
+        for (uint32_t o = 0; o < was->n_out && ok; o++)
+            if (was->out[o].i && instance(p, from, u->second, was->out[o])->i)
+                ok = fetch_value(p, was->out[o], u->second, from);
+    }
+    return ok;
+}
+
+static bool run_tasks(struct placing *p, const struct strategy *tasks) {
+    for (int32_t i = 0; i < tasks->n; i++)
+        p->n_runs[tasks->at[i].node] += tasks->at[i].from == TASK_RUN;
     bool ok = true;
     for (size_t i = 0; i < p->g->order.n && ok; i++) { // constants come first, as they were
         node_id id = p->g->order.at[i];
         p->placed[id.i] = p->was[id.i].op == OP_Constant;
         ok = !p->placed[id.i] || VEC_PUSH(p->arena, &p->order, id);
     }
-    for (int32_t i = 0; i < steps.n && ok; i++)
-        if (steps.at[i].kind == STEP_COMPUTE)
-            ok = run_group(p, (uint32_t)steps.at[i].node);
+    for (int32_t i = 0; i < tasks->n && ok; i++) {
+        const struct task *t = &tasks->at[i];
+        p->place = (size_t)t->place;
+        ok = t->from == TASK_RUN ? run_group(p, (uint32_t)t->node)
+                                 : fetch_group(p, (uint32_t)t->node, (size_t)t->from);
+    }
     return ok;
 }
 
@@ -291,7 +343,7 @@ static void mark_seconds(struct placing *p) {
 
 static bool open_placing(struct placing *p) {
     const struct graph *g = p->g;
-    size_t values = g->values.n;
+    size_t values = p->n_values = g->values.n;
     p->n_nodes = g->nodes.n;
     p->n_runs = ARENA_ARRAY(p->arena, uint32_t, p->r->groups.n);
     p->run = ARENA_ARRAY(p->arena, uint32_t, p->r->groups.n);
@@ -301,8 +353,8 @@ static bool open_placing(struct placing *p) {
     p->def = ARENA_ARRAY(p->arena, node_id, values);
     p->brought = ARENA_ARRAY(p->arena, uint32_t, values);
     p->has_second = ARENA_ARRAY(p->arena, bool, values);
-    p->now[0] = ARENA_ARRAY(p->arena, value_id, values);
-    p->now[1] = ARENA_ARRAY(p->arena, value_id, values);
+    p->now[0] = ARENA_ARRAY(p->arena, value_id, values * p->n_places);
+    p->now[1] = ARENA_ARRAY(p->arena, value_id, values * p->n_places);
     if (!p->n_runs || !p->run || !p->n_copies || !p->placed || !p->was || !p->def || !p->brought ||
         !p->has_second || !p->now[0] || !p->now[1])
         return false;
@@ -314,17 +366,33 @@ static bool open_placing(struct placing *p) {
     for (uint32_t v = 1; v < values; v++) {
         p->def[v] = graph_value(g, (value_id){v})->def;
         bool given = !p->def[v].i || graph_node(g, p->def[v])->op == OP_Constant;
-        p->now[0][v] = given ? (value_id){v} : VALUE_NONE;
+        for (size_t place = 0; given && place < p->n_places; place++)
+            *instance(p, place, false, (value_id){v}) = (value_id){v};
     }
     mark_seconds(p);
     return true;
 }
 
+status remat_place(struct graph *g, const struct remat *r, const struct strategy *tasks,
+                   const uint32_t *device, size_t n_places, struct arena *a, struct diags *d,
+                   struct remat_result *out) {
+    struct arena scratch = arena_make(a->mem);
+    struct placing p = {.g = g, .r = r, .arena = &scratch, .device = device, .n_places = n_places};
+    bool ok = open_placing(&p) && run_tasks(&p, tasks) && set_order(&p, out);
+    arena_free(&scratch);
+    return ok ? ST_OK : diag_no_room(d);
+}
+
 status remat_apply(struct graph *g, const struct remat *r, struct steps steps, struct arena *a,
                    struct diags *d, struct remat_result *out) {
     struct arena scratch = arena_make(a->mem);
-    struct placing p = {.g = g, .r = r, .arena = &scratch};
-    bool ok = open_placing(&p) && run_steps(&p, steps) && set_order(&p, out);
+    struct strategy tasks = {.at = ARENA_ARRAY(&scratch, struct task, steps.n)};
+    status st = tasks.at ? ST_OK : diag_no_room(d);
+    for (int32_t i = 0; i < steps.n && !st; i++)
+        if (steps.at[i].kind == STEP_COMPUTE)
+            tasks.at[tasks.n++] = (struct task){.node = steps.at[i].node, .from = TASK_RUN};
+    if (!st)
+        st = remat_place(g, r, &tasks, NULL, 1, a, d, out);
     arena_free(&scratch);
-    return ok ? ST_OK : diag_no_room(d);
+    return st;
 }

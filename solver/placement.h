@@ -67,9 +67,18 @@ struct placement {
 status placement_read(struct arena *a, struct diags *d, const struct source *json,
                       struct placement *out);
 
+// And as JSON again; one link alone, for files that have links too.
+void placement_print(struct str *out, const struct placement *p);
+void placement_print_link(struct str *out, const struct placement *p, const struct link *l);
+
 // Routes between all places, from the links. Every device must reach every other one, directly or
 // through the host: those that do not are an error.
 status placement_make_routes(struct arena *a, struct diags *d, const char *file,
+                             struct placement *p);
+
+// The nodes of each group, from `group` and `n_groups`. A group that no device can run as a whole
+// is an error.
+status placement_link_groups(struct arena *a, struct diags *d, const char *file,
                              struct placement *p);
 
 // Time that a transfer of the node's output takes on the route; the route must exist.

@@ -126,35 +126,6 @@ static status read_nodes(const struct reader *r) {
     return worst;
 }
 
-// The nodes of each group, and that there is a device for each.
-static status link_groups(const struct reader *r) {
-    struct placement *p = r->p;
-    p->group_start = ARENA_ARRAY(r->arena, int32_t, p->n_groups + 1);
-    p->group_nodes = ARENA_ARRAY(r->arena, int32_t, p->graph.n);
-    int32_t *next = ARENA_ARRAY(r->arena, int32_t, p->n_groups);
-    if (!p->group_start || !p->group_nodes || !next)
-        return diag_no_room(r->diags);
-    for (int32_t i = 0; i < p->graph.n; i++)
-        p->group_start[p->group[i] + 1]++;
-    for (int32_t g = 0; g < p->n_groups; g++) {
-        p->group_start[g + 1] += p->group_start[g];
-        next[g] = p->group_start[g];
-    }
-    for (int32_t i = 0; i < p->graph.n; i++)
-        p->group_nodes[next[p->group[i]]++] = i;
-    status st = ST_OK;
-    for (int32_t g = 0; g < p->n_groups; g++) {
-        bool somewhere = false;
-        for (int32_t k = 0; k < p->n_devices; k++)
-            somewhere = somewhere || placement_group_runs_on(p, g, k);
-        int32_t first = p->group_nodes[p->group_start[g]];
-        if (!somewhere)
-            st = diag_error(r->diags, DIAG_MALFORMED, where(r, "node", (size_t)first),
-                            "no device can run all nodes of its group");
-    }
-    return st;
-}
-
 static status read_time(const struct reader *r) {
     const json_t *time = json_object_get(r->root, "time");
     struct loc at = loc_path(r->file, "time");
@@ -175,7 +146,7 @@ static status read_root(struct reader *r) {
     if (st == ST_OK)
         st = read_nodes(r);
     if (st == ST_OK)
-        st = link_groups(r);
+        st = placement_link_groups(r->arena, r->diags, r->file, r->p);
     if (st == ST_OK)
         st = read_time(r);
     return st == ST_OK ? placement_make_routes(r->arena, r->diags, r->file, r->p) : st;

@@ -126,10 +126,3 @@ int64_t placement_transfer_cost(const struct placement *p, int32_t node, int32_t
     int64_t time = stream < (double)PLACEMENT_MAX_TIME ? (int64_t)stream : PLACEMENT_MAX_TIME;
     return time + r->latency_cost + r->n_by_node * p->move_cost[node];
 }
-
-bool placement_group_runs_on(const struct placement *p, int32_t group, int32_t device) {
-    for (int32_t k = p->group_start[group]; k < p->group_start[group + 1]; k++)
-        if (!placement_runs_on(p, p->group_nodes[k], device))
-            return false;
-    return true;
-}

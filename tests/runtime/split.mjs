@@ -1,6 +1,6 @@
-// A step that is cut over several devices gives what the whole one gives. The step of each model is placed in the manner
-// of a pipeline (forward up the devices, backward down again), split, run by one process per device
-// (examples/devices/run.mjs), and compared with the whole step. The optimizer of ONNX Runtime is off: its fusions differ
+// A step that is cut over several devices gives what the whole one gives. The step of each model is placed twice: by hand
+// in the manner of a pipeline (forward up the devices, backward down again), and by mfc (--rig). It is split, run by one
+// process per device (examples/devices/run.mjs), and compared with the whole step. The optimizer of ONNX Runtime is off: its fusions differ
 // between a part and the whole. The order in which a kernel sums depends on how its operands are aligned, and tensors that
 // are fed are aligned as they happen to be: so differences of 1e-6 of the largest element are allowed. For a gradient that
 // is zero but for rounding, the largest is that of all gradients, times 1e-4.
@@ -54,7 +54,31 @@ function difference(have, want, floor) {
   return most === 0 ? 0 : most / largest;
 }
 
+// Devices with a slow link, and the host.
+function rigOf(n) {
+  const names = Array.from({ length: n }, (_, d) => `cpu${d}`);
+  const link = (a, b) => ({ between: [a, b], bandwidth: 5, latency: 1000 });
+  return { format: 'mfc-rig', version: 1, devices: [{ name: 'cpu', count: n, rate: 100, memory_bandwidth: 15, overhead: 2000 }],
+    links: names.flatMap((a, i) => [link(a, 'host'), ...names.slice(i + 1).map((b) => link(a, b))]) };
+}
+
 let failed = 0;
+
+async function compare(what, folder, whole, plain, want) {
+  const devices = await openDevices(folder, exactly);
+  const have = await devices.run(plain);
+  const again = await devices.run(plain); // nothing is left over from the first run
+  devices.close();
+  const floor = 1e-4 * Math.max(...whole.outputNames.filter((o) => o.startsWith('grad(')).map((o) => largestOf(want[o])));
+  const worst = whole.outputNames.map((o) => Math.max(difference(have[o], want[o], floor), difference(again[o], want[o], floor)));
+  const steps = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')).devices.flatMap((d) => d.steps);
+  const sent = steps.filter((s) => s.send).length;
+  console.log(`${what}: ${worst.length} outputs, ${sent} transfers, ${worst.filter((d) => d === 0).length} equal, `
+    + `largest difference ${Math.max(...worst).toExponential(1)}`);
+  failed += worst.filter((d) => !(d <= TOLERANCE)).length + (sent === 0);
+  rmSync(folder, { recursive: true });
+}
+
 const scratch = mkdtempSync(join(tmpdir(), 'mfc-split-'));
 for (const model of models) {
   const step = join(scratch, 'step.onnx');
@@ -65,21 +89,14 @@ for (const model of models) {
   const want = await whole.run(feeds);
   const plain = Object.fromEntries(Object.entries(feeds).map(([k, t]) => [k, { type: t.type, dims: t.dims, data: t.data }]));
   for (const n of [2, 3]) {
-    const placed = join(scratch, `placed${n}.mfc`), folder = join(scratch, `split${n}`);
+    const placed = join(scratch, 'placed.mfc'), folder = join(scratch, 'split');
     writeFileSync(placed, place(readFileSync(join(scratch, 'step.mfc'), 'utf8'), n));
     execFileSync(mfc, ['split', placed, folder]);
-    const devices = await openDevices(folder, exactly);
-    const have = await devices.run(plain);
-    const again = await devices.run(plain); // nothing is left over from the first run
-    devices.close();
-    const floor = 1e-4 * Math.max(...whole.outputNames.filter((o) => o.startsWith('grad(')).map((o) => largestOf(want[o])));
-    const worst = whole.outputNames.map((o) => Math.max(difference(have[o], want[o], floor), difference(again[o], want[o], floor)));
-    const sent = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')).devices
-      .flatMap((d) => d.steps).filter((s) => s.send).length;
-    console.log(`${basename(model)} on ${n} devices: ${whole.outputNames.length} outputs, ${sent} transfers, ${worst.filter((d) => d === 0).length} equal, `
-      + `largest difference ${Math.max(...worst).toExponential(1)}`);
-    failed += worst.filter((d) => !(d <= TOLERANCE)).length + (sent === 0);
-    rmSync(folder, { recursive: true });
+    await compare(`${basename(model)} as a pipeline of ${n}`, folder, whole, plain, want);
+    const rig = join(scratch, 'rig.json'), plan = join(scratch, 'plan.onnx');
+    writeFileSync(rig, JSON.stringify(rigOf(n)));
+    execFileSync(mfc, [model, '-o', plan, '--rig', rig, '--work', '4000', '--split', folder, '--weights', 'inputs', '-q']);
+    await compare(`${basename(model)} by mfc on ${n}`, folder, whole, plain, want);
   }
 }
 rmSync(scratch, { recursive: true });

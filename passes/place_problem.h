@@ -1,0 +1,19 @@
+// From the graph and a set of devices to the solver's placement problem. Its nodes are the groups
+// of a rematerialization problem (remat.h), so that a strategy for it can be applied to the graph
+// by remat_place.
+//
+// Times are nanoseconds: what a node costs on a device is node.cost, times how much slower the cost
+// rules take that device for than the one that node.cost is about. A parameter or input is held by
+// the device of its first reader, and all that read it are kept together, a layer with its gradient
+// and its update; unless it is small or read everywhere: then it counts on every device.
+#pragma once
+
+#include "passes/cost.h"
+#include "passes/remat.h"
+#include "solver/placement.h"
+
+// `places` has devices, links and resources; `speed` is per device. The result shares them, and
+// lives in c->arena.
+status place_problem(struct graph *g, const struct remat *r, const struct placement *places,
+                     const struct cost_device *speed, struct pass_context *c,
+                     struct placement *out);
