@@ -359,6 +359,21 @@ static void draw_legend(struct report *r) {
     str_add(r->out, "</ul>\n");
 }
 
+// Why the peak that is promised can be above the picture.
+static void add_note(struct report *r) {
+    const struct facts *f = r->facts;
+    int64_t live = r->after.held_bytes[r->after.peak_step];
+    if (r->after.n_devices > 1 || !f->runtime || f->peak_bytes <= live)
+        return;
+    str_add(r->out, "<p class=\"soft\">The picture counts what is still needed, at most ");
+    report_add_bytes(r->out, live);
+    str_add(r->out, ". The peak of ");
+    report_add_bytes(r->out, f->peak_bytes);
+    str_add(r->out, " that is promised for runtime ");
+    markup_add_short(r->out, f->runtime, NAME_LENGTH);
+    str_add(r->out, " covers also what it frees later or fuses.</p>\n");
+}
+
 void report_memory(struct report *r) {
     bool both = r->after.has_costs && r->before.has_costs;
     str_add(r->out, "<section id=\"memory\">\n<h2>Memory over time</h2>\n");
@@ -371,5 +386,6 @@ void report_memory(struct report *r) {
     if (both)
         draw_panels(r, AXIS_TIME);
     draw_panels(r, AXIS_STEP);
+    add_note(r);
     str_add(r->out, "</section>\n");
 }

@@ -34,6 +34,8 @@ static status write_extras(struct cli *c, const struct model *m, const struct pl
     facts.version = version_mfc();
     plan_report_facts(report, &facts);
     facts_read(m, &facts);
+    if (!options_given(&c->options, "budget"))
+        facts.budget_bytes = FACTS_UNKNOWN; // the plan's own peak, which nobody asked for
     return extras_write(extras, report->step ? report->step : m, m, &facts, &c->diags);
 }
 

@@ -82,6 +82,22 @@ bool report_schedule(struct str *out, const struct problem *p, const struct sche
 
 #define FORCING_SHOWN 8
 
+// The nodes that force it, the largest first, in their order among equals. Returns how many.
+static int32_t largest_forcing(const struct problem *p, const struct schedule *s, int32_t *out) {
+    int32_t n = 0;
+    for (int32_t k = 0; k < s->n_forcing; k++) {
+        int32_t at = n;
+        while (at > 0 && p->bytes[out[at - 1]] < p->bytes[s->forcing[k]])
+            at--;
+        n += n < FORCING_SHOWN;
+        for (int32_t i = n - 1; i > at; i--)
+            out[i] = out[i - 1];
+        if (at < n)
+            out[at] = s->forcing[k];
+    }
+    return n;
+}
+
 status report_failure(const struct problem *p, const struct schedule *s, struct arena *scratch,
                       struct diags *d) {
     bool never = s->outcome == OUTCOME_INFEASIBLE;
@@ -95,14 +111,15 @@ status report_failure(const struct problem *p, const struct schedule *s, struct 
         str_add(&text, "; known to work: ");
         add_size(&text, s->known_bytes);
     }
-    for (int32_t k = 0; k < s->n_forcing && k < FORCING_SHOWN; k++) {
-        int32_t v = s->forcing[k];
+    int32_t forcing[FORCING_SHOWN], n = largest_forcing(p, s, forcing);
+    for (int32_t k = 0; k < n; k++) {
+        int32_t v = forcing[k];
         str_addf(&text, "%s%d (%s, ", k ? ", " : "; forced by node ", v, p->name[v]);
         str_add_bytes(&text, p->bytes[v]);
         str_add(&text, ")");
     }
-    if (s->n_forcing > FORCING_SHOWN)
-        str_addf(&text, " and %d more", s->n_forcing - FORCING_SHOWN);
+    if (s->n_forcing > n)
+        str_addf(&text, " and %d more", s->n_forcing - n);
     status st =
         diag_error(d, never ? DIAG_INFEASIBLE : DIAG_NO_PLAN, loc_none(), "%s", str_text(&text));
     arena_free(&a);

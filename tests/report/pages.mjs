@@ -1,4 +1,4 @@
-// pages.mjs REPORT_OF CHAIN.py PYTHON SCRATCH: reports in a browser. What must be there is there, hover names tensors,
+// pages.mjs REPORT_OF MFC SOURCE PYTHON SCRATCH: reports in a browser. What must be there is there, hover names tensors,
 // light and dark are both legible, nothing is asked of the network, nothing complains, names from models stay text, and
 // thousands of nodes are no burden.
 import assert from "node:assert/strict";
@@ -8,7 +8,8 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { Browser } from "./browser.mjs";
 
-const [reportOf, chain, python, scratch] = process.argv.slice(2);
+const [reportOf, mfc, source, python, scratch] = process.argv.slice(2);
+const chain = path.join(source, "tests/report/chain.py");
 fs.mkdirSync(scratch, { recursive: true });
 const LARGE_BYTES = 5 * 1024 * 1024;
 
@@ -110,6 +111,26 @@ async function largeIsLight(browser, url) {
   await isQuiet(page, url);
 }
 
+// The README's command, on a smaller model, and a picture of what it makes, as the README shows one.
+async function readmeWorks(browser, url) {
+  const readme = fs.readFileSync(path.join(source, "README.md"), "utf8");
+  const words = readme.match(/^scripts\/mfc (.* --report .*)$/m)[1].replace("resnet.onnx", "mlp.onnx").split(" ");
+  fs.rmSync(path.join(scratch, "plan.html"), { force: true });
+  if (!fs.existsSync(path.join(scratch, "examples"))) fs.symlinkSync(path.join(source, "examples"), path.join(scratch, "examples"));
+  execFileSync(mfc, [...words, "-q"], { cwd: scratch });
+  execFileSync(process.execPath, [path.join(source, "tests/report/screenshot.mjs"), "plan.html", "plan.png", "--height", "1310"],
+    { cwd: scratch });
+  for (const png of [path.join(scratch, "plan.png"), path.join(source, "docs/report.png")]) {
+    const bytes = fs.readFileSync(png);
+    assert.deepEqual([bytes.readUInt32BE(16), bytes.readUInt32BE(20)], [1000, 1310]); // width and height
+    assert.ok(bytes.length > 20000 && bytes.length < 200000, `${png}: ${bytes.length} bytes`);
+  }
+  const page = await browser.open(url);
+  assert.match(await page.run("document.querySelector('h1').textContent"), /^mlp\.onnx$/);
+  assert.match(await page.run("document.querySelector('#facts').textContent"), /peak on the runtime/);
+  await isQuiet(page, url);
+}
+
 const browser = await Browser.start();
 let failed = 0;
 async function check(what, url) {
@@ -126,6 +147,7 @@ try {
   for (const what of [hasAll, hoverTells, switchWorks, worksWithoutScripts, fitsPhone]) await check(what, small);
   await check(namesAreText, hostile);
   await check(largeIsLight, large);
+  await check(readmeWorks, pathToFileURL(path.join(scratch, "plan.html")).href);
 } finally {
   await browser.end();
 }

@@ -1,5 +1,5 @@
 """No file names a package registry, a path of somebody's machine, or unfinished work; none is binary
-except the models; C files stay readable in size."""
+except the models and the picture of the report; C files stay readable in size."""
 import re
 import sys
 
@@ -17,7 +17,7 @@ bad = 0
 everything = tree.files()
 for path in everything:
     lines = tree.lines(path) if not path.endswith((".onnx", ".bin", ".pb", ".png", ".data")) else []
-    if not lines and not path.endswith((".onnx", ".bin", ".pb", ".data")):
+    if not lines and not path.endswith((".onnx", ".bin", ".pb", ".data")) and path != "docs/report.png":
         print(f"{path}: binary")
         bad += 1
     if path.endswith((".c", ".h")) and len(lines) > LONGEST:
