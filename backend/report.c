@@ -196,7 +196,8 @@ static void fact_cost(struct report *r, const char *what, int64_t x) {
         return;
     str_addf(r->out, "<tr><th scope=\"row\">%s</th><td>", what);
     report_add_cost(r->out, &r->after, x);
-    str_addf(r->out, " <span class=\"soft\">%lld</span></td></tr>\n", (long long)x);
+    str_addf(r->out, " <span class=\"soft\">%lld%s</span></td></tr>\n", (long long)x,
+             r->after.has_costs ? " ns" : "");
 }
 
 static void fact_text(struct str *out, const char *what, const char *text) {

@@ -171,7 +171,7 @@ static void add_reason(const struct choices *c, const struct choice *x) {
         int64_t with;
         if (!checked_add(x->gap_peak, x->bytes, &with))
             with = INT64_MAX;
-        str_add(out, "kept, the step would hold ");
+        str_add(out, "if kept, the step would hold ");
         report_add_bytes(out, with);
         if (budget > 0 && with > budget) {
             str_add(out, ", ");

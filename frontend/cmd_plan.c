@@ -27,11 +27,13 @@ static void begin(void *context, int64_t base_cost, int64_t budget_bytes) {
 // What is written besides the plan is written first and shown last, so that all of it appears or
 // nothing does.
 static status write_extras(struct cli *c, const struct model *m, const struct plan_report *report,
-                           struct extras *extras) {
+                           const struct cost_sources *costs, struct extras *extras) {
     struct facts facts = facts_none();
     facts.title = file_name(c->arguments[0]);
     facts.command = c->line;
     facts.version = version_mfc();
+    facts.cost_model = costs_describe(&c->arena, &c->options, costs);
+    facts.cost_match = costs->profile ? *costs->measured_share : FACTS_UNKNOWN;
     plan_report_facts(report, &facts);
     facts_read(m, &facts);
     if (!options_given(&c->options, "budget"))
@@ -90,7 +92,7 @@ static status run_plan(struct cli *c, struct model *m, struct extras *extras, st
     if (!st && report.planned)
         plan_report_print(told, &report);
     if (!st)
-        st = write_extras(c, m, &report, extras);
+        st = write_extras(c, m, &report, context.costs, extras);
     arena_free(&scratch);
     return st;
 }

@@ -150,11 +150,24 @@ status costs_read(struct arena *a, struct diags *d, const struct options *o,
     struct cost_sources *s = ARENA_NEW(a, struct cost_sources);
     struct cost_profile *p = ARENA_NEW(a, struct cost_profile);
     struct cost_model *m = ARENA_NEW(a, struct cost_model);
-    if (!s || !p || !m)
+    double *share = ARENA_NEW(a, double);
+    if (!s || !p || !m || !share)
         return diag_no_room(d);
     *out = s;
+    s->measured_share = share;
     s->profile = profile ? p : NULL;
     s->model = model ? m : NULL;
     status st = profile ? profile_read(a, d, profile, p) : ST_OK;
     return !st && model ? model_read(a, d, model, m) : st;
+}
+
+const char *costs_describe(struct arena *a, const struct options *o, const struct cost_sources *s) {
+    struct str out = str_make(a);
+    if (s->model)
+        str_addf(&out, "formulas of %s, else ", file_name(s->model->path));
+    if (s->profile)
+        str_addf(&out, "measured times of %s, else scaled ", file_name(s->profile->path));
+    str_addf(&out, "estimates: %g GFLOP/s, %g GB/s, %g µs a node", options_real(o, "rate"),
+             options_real(o, "bandwidth"), options_real(o, "node-overhead"));
+    return str_text(&out);
 }

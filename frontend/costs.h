@@ -9,4 +9,7 @@
 status costs_read(struct arena *a, struct diags *d, const struct options *o,
                   const struct cost_sources **out);
 
+// Where costs come from, in a few words.
+const char *costs_describe(struct arena *a, const struct options *o, const struct cost_sources *s);
+
 status profile_read(struct arena *a, struct diags *d, const char *path, struct cost_profile *out);

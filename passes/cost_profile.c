@@ -93,6 +93,8 @@ static void scale_rest(struct matching *m) {
         scaled += factor * (double)l->time;
         l->time = cost_round(factor * (double)l->time);
     }
+    if (measured + scaled > 0)
+        m->list->measured_share = measured / (measured + scaled);
     struct str more = str_make(m->list->a);
     if (rest > 0)
         str_addf(&more, "; the others scaled by %.2f", scaled / rest);
@@ -102,8 +104,7 @@ static void scale_rest(struct matching *m) {
     else if (n_all)
         diag_note(m->list->d, DIAG_PROFILE, loc_file(m->p->path),
                   "%zu of %zu nodes matched (%.1f %%), %.1f %% of the time%s", n_matched, n_all,
-                  100 * (double)n_matched / (double)n_all,
-                  100 * measured / (measured + scaled > 0 ? measured + scaled : 1),
+                  100 * (double)n_matched / (double)n_all, 100 * m->list->measured_share,
                   str_text(&more));
 }
 

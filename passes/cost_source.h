@@ -38,6 +38,7 @@ struct cost_model {
 struct cost_sources {
     const struct cost_profile *profile; // NULL: none
     const struct cost_model *model;     // NULL: none
+    double *measured_share; // the pass says here which share of the time the profile has; or NULL
 };
 
 // What the pass has for each node of the order; those behind it may change `time` and
@@ -54,6 +55,7 @@ struct cost_list {
     struct diags *d;
     size_t n;
     struct cost_line *at;
+    double measured_share; // of the time, by cost_profile_apply
 };
 
 // Takes measured times over, and scales the estimates of the other nodes to fit (cost_profile.c).

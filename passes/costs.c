@@ -62,6 +62,8 @@ static status run(struct model *m, struct pass_context *c) {
         st = estimate(&list, &device);
     if (!st)
         st = apply_sources(&list, c);
+    if (c->costs && c->costs->measured_share)
+        *c->costs->measured_share = list.measured_share;
     for (size_t i = 0; i < list.n && !st; i++) {
         struct node *n = graph_node(m->graph, list.at[i].node);
         n->cost = list.at[i].time;
