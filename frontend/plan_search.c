@@ -17,9 +17,11 @@
 #include "passes/remat.h"
 #include "solver/report.h"
 
-#define MOST_ROUNDS 5
-#define SLACK_PART  100 // room of less than this part of the budget is not worth another search
-#define LATER_SHARE 8   // of the time: what each search after the first gets
+#define MOST_ROUNDS   8
+#define SLACK_PART    100 // room of less than this part of the budget is not worth another search
+#define TIGHTER_SHARE 2 // of the time: what a search gets after a schedule that was over the budget
+#define LOOSER_SHARE  8 // and one that is to use the room that is left
+#define GRACE_SECONDS 1.0 // after an interrupt, to bring what there is within the budget
 
 struct planning {
     struct model *m;
@@ -29,7 +31,6 @@ struct planning {
     struct plan_report *out;
     enum runtime runtime;
     struct remat coarse, fine;
-    bool has_fine;
     struct remat_settings settings;
     int64_t budget_bytes; // the user's
 };
@@ -94,6 +95,21 @@ static status try_schedule(struct planning *k, const struct remat *r, struct ste
 
 // ---- Searching ----
 
+// What is tried, one after the other, while there is no answer: groups in the order that was asked
+// for, single nodes in it, and single nodes in any order.
+enum level { COARSE, FINE, FINE_FREE };
+
+struct hunt {
+    const struct remat *r;
+    enum level level;
+    int64_t aim_bytes;   // what the solver gets as its budget
+    struct steps start;  // the schedule of the search before
+    int64_t known_bytes; // the least that some search could do with; INT64_MAX: nothing is known
+    struct trial least;  // of all schedules that were tried
+    bool was_over;       // one of them was over the budget
+    int64_t cost;        // of the search before
+};
+
 static void begin_search(void *context, int64_t budget_bytes) {
     struct planning *k = context;
     if (k->watch && k->watch->begin)
@@ -119,92 +135,115 @@ static bool is_stopped(const struct planning *k) {
 
 // Without --time, as long as a problem of this size is worth.
 static double default_seconds(const struct remat *r) {
-    return 2 + (double)r->groups.n / 250;
+    return 1 + (double)r->groups.n / 400;
 }
 
-static status search(struct planning *k, const struct remat *r, int64_t aim_bytes, int round,
-                     const struct steps *start, struct schedule *out) {
+static status search(struct planning *k, const struct hunt *h, struct schedule *out) {
     struct remat_settings s = k->settings;
-    s.solve.budget_bytes = aim_bytes;
-    s.solve.starts = start;
-    s.solve.n_starts = start ? 1 : 0;
+    s.solve.budget_bytes = h->aim_bytes;
+    s.solve.starts = &h->start;
+    s.solve.n_starts = h->start.n ? 1 : 0;
     if (s.solve.work <= 0 && !options_given(k->c->options, "time"))
-        s.solve.seconds = default_seconds(r);
-    if (round > 0) {
-        s.solve.seconds /= LATER_SHARE;
-        s.solve.work = s.solve.work > 0 ? s.solve.work / LATER_SHARE + 1 : 0;
+        s.solve.seconds = default_seconds(h->r);
+    if (h->start.n) {
+        int share = h->was_over ? TIGHTER_SHARE : LOOSER_SHARE;
+        s.solve.seconds /= share;
+        s.solve.work = s.solve.work > 0 ? s.solve.work / share + 1 : 0;
     }
+    struct stop grace = {.deadline_ns = STOP_NEVER};
     struct solve_hooks hooks = {
         .progress = on_progress, .improved = on_improved, .context = k, .stop = k->c->stop};
-    return remat_search(r, &s, &hooks, begin_search, k->c->arena, k->c->diags, out);
+    if (is_stopped(k)) {
+        hooks.stop = &grace;
+        s.solve.seconds = GRACE_SECONDS;
+    }
+    return remat_search(h->r, &s, &hooks, begin_search, k->c->arena, k->c->diags, out);
 }
 
-static status make_fine(struct planning *k) {
-    k->has_fine = true;
-    return remat_make(k->m->graph, k->c, true, &k->fine);
-}
-
-static status refuse(struct planning *k, const struct trial *t, int64_t least_peak) {
+static status refuse(struct planning *k, const struct trial *best) {
     struct arena scratch = arena_make(k->c->arena->mem);
     struct str text = str_make(&scratch);
     str_add(&text, "found no plan within ");
     str_add_bytes(&text, k->budget_bytes);
     str_addf(&text, " (%lld B) on runtime %s: the best one needs ", (long long)k->budget_bytes,
              k->out->runtime);
-    str_add_bytes(&text, least_peak);
-    str_addf(&text, " (%lld B); the largest tensors at its peak: %s", (long long)least_peak,
-             t->top);
+    str_add_bytes(&text, best->peak_bytes);
+    str_addf(&text, " (%lld B); the largest tensors at its peak: %s", (long long)best->peak_bytes,
+             best->top);
     status st = diag_error(k->c->diags, DIAG_NO_PLAN, loc_none(), "%s", str_text(&text));
     arena_free(&scratch);
     return st;
 }
 
+static status make_fine(struct planning *k) {
+    return remat_make(k->m->graph, k->c, true, &k->fine);
+}
+
+// No schedule was found. What next? ST_OK: go on.
+static status after_failure(struct planning *k, struct hunt *h, struct schedule *s) {
+    bool may_free = !options_given(k->c->options, "order");
+    if (s->known_bytes > 0 && s->known_bytes < h->known_bytes)
+        h->known_bytes = s->known_bytes;
+    if (is_stopped(k) || h->level == (may_free ? FINE_FREE : FINE)) {
+        s->known_bytes = h->known_bytes < INT64_MAX ? h->known_bytes : 0;
+        return h->was_over ? refuse(k, &h->least)
+                           : report_failure(&h->r->problem, s, k->c->arena, k->c->diags);
+    }
+    h->r = &k->fine;
+    if (++h->level == FINE_FREE) {
+        k->settings.solve.free_order = true;
+        return ST_OK;
+    }
+    h->start.n = 0; // it is one of groups
+    return make_fine(k);
+}
+
+// A schedule was found. Does it keep the promise, and is another search worth it?
+static status after_success(struct planning *k, struct hunt *h, const struct schedule *s,
+                            struct winner *win, bool *more) {
+    struct trial t;
+    status st = try_schedule(k, h->r, s->steps, &t);
+    if (st)
+        return st;
+    bool dual = k->settings.dual, better = s->cost < h->cost;
+    int64_t room = k->budget_bytes - t.peak_bytes;
+    bool fits = dual || room >= 0;
+    if (t.peak_bytes < h->least.peak_bytes)
+        h->least = t;
+    if (fits && (!win->problem || s->cost < win->schedule.cost))
+        *win = (struct winner){h->r, *s};
+    *more = !fits || (better && !h->was_over && room >= k->budget_bytes / SLACK_PART &&
+                      s->cost > problem_base_cost(&h->r->problem));
+    h->was_over |= !fits;
+    h->start = s->steps;
+    h->cost = s->cost;
+    h->aim_bytes += room;
+    *more &= !dual && !(is_stopped(k) && fits) && h->aim_bytes > h->r->problem.fixed_bytes;
+    return ST_OK;
+}
+
 // Searches until a plan keeps the promise and uses what there is, or the rounds are over.
 static status find_winner(struct planning *k, struct winner *win) {
-    const struct remat *r = &k->coarse;
-    bool dual = k->settings.dual, was_over = false;
-    int64_t aim = k->budget_bytes, least_peak = INT64_MAX;
-    struct schedule s = {0};
-    struct steps start = {0};
-    struct trial t = {.top = ""}, best_trial = t;
-    status st = ST_OK;
-    for (int round = 0; round < MOST_ROUNDS && !st; round++) {
-        st = search(k, r, aim, round, start.n ? &start : NULL, &s);
-        if ((st == ST_INFEASIBLE || st == ST_NO_PLAN) && !win->problem) {
-            if (k->has_fine || is_stopped(k))
-                return was_over ? refuse(k, &best_trial, least_peak)
-                                : report_failure(&r->problem, &s, k->c->arena, k->c->diags);
-            st = make_fine(k);
-            r = &k->fine;
-            start.n = 0;
-            continue;
-        }
-        if (st == ST_INFEASIBLE || st == ST_NO_PLAN)
-            return ST_OK;
-        if (!st)
-            st = try_schedule(k, r, s.steps, &t);
+    struct hunt h = {.r = &k->coarse,
+                     .aim_bytes = k->budget_bytes,
+                     .known_bytes = INT64_MAX,
+                     .least = {.peak_bytes = INT64_MAX, .top = ""},
+                     .cost = INT64_MAX};
+    bool more = true;
+    for (int round = 0; more && round < MOST_ROUNDS; round++) {
+        struct schedule s;
+        status st = search(k, &h, &s);
+        bool none = st == ST_INFEASIBLE || st == ST_NO_PLAN;
+        if (none && win->problem)
+            return ST_OK; // more was asked for than there is
+        if (none)
+            st = after_failure(k, &h, &s);
+        else if (!st)
+            st = after_success(k, &h, &s, win, &more);
         if (st)
             return st;
-        start = s.steps;
-        bool fits = dual || t.peak_bytes <= k->budget_bytes;
-        if (t.peak_bytes < least_peak) {
-            least_peak = t.peak_bytes;
-            best_trial = t;
-        }
-        if (fits && (!win->problem || s.cost < win->schedule.cost))
-            *win = (struct winner){r, s};
-        if (dual || is_stopped(k))
-            break;
-        int64_t room = k->budget_bytes - t.peak_bytes;
-        if (fits && (was_over || s.cost <= problem_base_cost(&r->problem) ||
-                     room < k->budget_bytes / SLACK_PART))
-            break;
-        was_over |= !fits;
-        aim += room;
-        if (aim <= r->problem.fixed_bytes)
-            break;
     }
-    return win->problem || st ? st : refuse(k, &best_trial, least_peak);
+    return win->problem ? ST_OK : refuse(k, &h.least);
 }
 
 // ---- A plan from a file ----
@@ -228,7 +267,8 @@ static status take_given(struct planning *k, const char *path, struct winner *wi
             "at its peak: %s",
             (long long)t.peak_bytes, (long long)k->budget_bytes, t.top);
     for (int32_t i = 0; i < s->steps.n; i++)
-        s->cost += k->fine.problem.cost[s->steps.at[i].node]; // fits: costs are limited
+        if (s->steps.at[i].kind == STEP_COMPUTE)
+            s->cost += k->fine.problem.cost[s->steps.at[i].node]; // fits: costs are limited
     win->problem = &k->fine;
     return ST_OK;
 }

@@ -20,7 +20,7 @@ static const struct option_spec remat_options[] = {
      "do not hold the results of these nodes from the forward to the backward pass"},
     {"plan-in", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
      "take the order from a plan that --json wrote, instead of searching"},
-    {"order", 0, OPTION_CHOICE, "given|free", "free", 0, 0,
+    {"order", 0, OPTION_CHOICE, "given|free", "given", 0, 0,
      "whether first executions may leave the order of the step"},
     {"method", 0, OPTION_TEXT, "NAME", NULL, 0, 0, "how to search; docs/solver.md tells of each"},
     {"gap", 0, OPTION_TEXT, "SHARE", "1%", 0, 0, "end when the cost is this close to the bound"},
