@@ -166,7 +166,6 @@ static status prepare(struct rewrite *r) {
     r->token = ARENA_ARRAY(a, value_id, r->n_nodes);
     r->alias = ARENA_ARRAY(a, value_id, r->n_vals);
     r->known = ARENA_ARRAY(a, bool, r->n_vals);
-    r->targets = map_make(a);
     r->twins = map_make(a);
     if (!r->place || !r->reach || !r->token || !r->alias || !r->known)
         return diag_no_room(r->c->diags);

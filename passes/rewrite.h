@@ -21,7 +21,6 @@ struct rewrite {
     value_id hiding_token;  // exists as soon as the step starts; made when first needed
     value_id *alias;        // by value: the alias that hides its shape, once made
     bool *known;            // by value: ONNX Runtime knows its shape
-    struct map targets;     // (constant shape, token) -> the shape that carries the token
     value_id *unread_mask;  // by node: a Dropout's, until it is read
     struct map twins;       // what a node computes -> the node
     VEC(node_id) order;     // as it will be

@@ -1,17 +1,17 @@
-// Control dependencies in standard operators, in the form that ONNX Runtime's optimizer leaves
-// alone.
+// Control dependencies in standard operators, in a form that ONNX Runtime's optimizer leaves alone.
 //
-//     token  = Cast<int64>(Compress(d, [false]))           an empty vector, there only after d is
-//     target = Concat(shape of v, token)                   so the shape of v, but only after d
-//     alias  = Reshape(v, target, allowzero=1)             so v itself, but only after d
+//     token = Cast<int64>(Compress(d, [false]))      an empty vector, there only after d is
+//     alias = Unsqueeze(v, axes = token)             v with no axis more: v itself, but only after
+//     d
 //
-// Nothing is copied: Compress takes no element, and a Reshape is a view. An empty token is what
-// makes it safe: a token of one element is recognised as a dimension that a fusion replaces by -1,
-// and Shape or Size of a static shape is folded. allowzero keeps both Reshape fusions away, and
-// says that a dimension of 0 is one. Compress refuses rank 0, which is made a vector before.
+// Nothing is copied: Compress takes no element, and Unsqueeze is a view. What makes it safe: a
+// token is empty, since one of a single element is recognised as a dimension and replaced; it comes
+// from the data, since Shape or Size of a static shape is folded; and the type of an alias is never
+// declared, since a Reshape and an Unsqueeze of a known shape become one constant Reshape. The
+// types of tokens are declared: to find a buffer for a vector of unknown length, ONNX Runtime's
+// planner would look through all that are free, which takes minutes in a graph of ten thousand
+// nodes. Compress refuses rank 0, which is made a vector before.
 #include "passes/rewrite.h"
-
-#include "ir/base/limits.h"
 
 bool rewrite_can_anchor(const struct graph *g, value_id v) {
     return v.i && type_is_static(graph_value(g, v)->type);
@@ -26,6 +26,15 @@ static bool can_be_token(const struct graph *g, value_id v) {
            (elem_is_int(e) && elem_bits(e) >= 8);
 }
 
+static value_id declare(struct rewrite *r, value_id v) {
+    if (r->b.failed)
+        return v;
+    graph_value(r->g, v)->has_info = true;
+    if (!VEC_PUSH(r->g->model->arena, &r->g->infos, v))
+        r->b.failed = diag_no_room(r->c->diags);
+    return v;
+}
+
 value_id rewrite_empty(struct rewrite *r, value_id v) {
     const struct type *t = graph_value(r->g, v)->type;
     int64_t no = 0, one = 1;
@@ -33,8 +42,10 @@ value_id rewrite_empty(struct rewrite *r, value_id v) {
     enum elem e = t->elem;
     if (t->rank == 0)
         v = BUILD(&r->b, "Reshape", v, build_ints(&r->b, &one, 1));
-    v = BUILD(&r->b, "Compress", v, build_tensor(&r->b, nothing));
-    return e == ELEM_I64 ? v : build_op(&r->b, "Cast", VALUES(v), ATTRS(attr_int("to", ELEM_I64)));
+    v = declare(r, BUILD(&r->b, "Compress", v, build_tensor(&r->b, nothing)));
+    if (e == ELEM_I64)
+        return v;
+    return declare(r, build_op(&r->b, "Cast", VALUES(v), ATTRS(attr_int("to", ELEM_I64))));
 }
 
 // The smallest output: a token is one more reader of it.
@@ -61,24 +72,6 @@ value_id rewrite_hiding_token(struct rewrite *r) {
     return r->hiding_token;
 }
 
-static value_id target_of(struct rewrite *r, value_id v, value_id token) {
-    const struct type *t = graph_value(r->g, v)->type;
-    int64_t dims[LIMIT_RANK], known;
-    for (int32_t i = 0; i < t->rank; i++)
-        dims[i] = t->dims[i].size;
-    value_id shape = build_ints(&r->b, dims, t->rank);
-    int64_t key = (int64_t)((uint64_t)shape.i << 32 | token.i);
-    if (map_get_int(&r->targets, key, &known))
-        return (value_id){(uint32_t)known};
-    value_id target = build_op(&r->b, "Concat", VALUES(shape, token), ATTRS(attr_int("axis", 0)));
-    if (!r->b.failed && !map_put_int(&r->targets, key, target.i))
-        r->b.failed = diag_no_room(r->c->diags);
-    return target;
-}
-
 value_id rewrite_anchor(struct rewrite *r, value_id v, value_id token) {
-    if (r->b.failed)
-        return VALUE_NONE;
-    return build_op(&r->b, "Reshape", VALUES(v, target_of(r, v, token)),
-                    ATTRS(attr_int("allowzero", 1)));
+    return BUILD(&r->b, "Unsqueeze", v, token);
 }

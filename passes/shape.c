@@ -93,6 +93,11 @@ bool shape_content(const struct shape *s, uint32_t k, const struct term **at, in
         *at = v->content;
         return true;
     }
+    static const struct term nothing[1];
+    if (v->type && type_elements(v->type, n) && *n == 0) { // there is nothing not to know
+        *at = nothing;
+        return true;
+    }
     // A constant that a training loop may override is not known.
     int64_t *x;
     if (!v->init || v->is_input || (!elem_is_int(v->init->elem) && v->init->elem != ELEM_BOOL) ||
