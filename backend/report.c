@@ -77,26 +77,48 @@ static void add_head(struct report *r) {
     str_add(out, "</style>\n</head>\n<body>\n");
 }
 
+static void add_one_device_lead(struct report *r) {
+    struct str *out = r->out;
+    str_add(out, "One training step in ");
+    report_add_bytes(out, peak_after(r));
+    if (r->after.n_again == 0) {
+        str_add(out, ". Nothing is computed twice.");
+        return;
+    }
+    str_add(out, " instead of ");
+    report_add_bytes(out, peak_before(r));
+    str_add(out, ", for ");
+    report_add_percent(out, overhead(r));
+    str_addf(out, " more time: %u of %u runs repeat earlier ones.", r->after.n_again,
+             r->after.n_steps - r->after.n_control);
+}
+
+static void add_devices_lead(struct report *r) {
+    struct str *out = r->out;
+    str_addf(out, "One training step on %u devices, each of which holds at most ",
+             r->after.n_devices);
+    report_add_bytes(out, peak_after(r));
+    str_add(out, ". On one device alone it would hold ");
+    report_add_bytes(out, peak_before(r));
+    if (r->after.has_costs && r->before.has_costs) {
+        str_add(out, " and compute for ");
+        report_add_cost(out, &r->before, r->before.span);
+        str_add(out, " instead of ");
+        report_add_cost(out, &r->after, r->after.span);
+    }
+    str_add(out, ".");
+}
+
 // What came of it, in a sentence or two.
 static void add_lead(struct report *r) {
     struct str *out = r->out;
     str_add(out, "<header>\n<h1>");
     markup_add_short(out, r->facts->title ? r->facts->title : "plan", NAME_LENGTH);
     str_add(out, "</h1>\n<p class=\"lead\">");
-    str_add(out, "One training step in ");
-    report_add_bytes(out, peak_after(r));
     if (r->after.n_devices > 1)
-        str_addf(out, " on each of %u devices", r->after.n_devices);
-    if (r->after.n_again == 0) {
-        str_add(out, ". Nothing is computed twice.");
-    } else {
-        str_add(out, " instead of ");
-        report_add_bytes(out, peak_before(r));
-        str_add(out, ", for ");
-        report_add_percent(out, overhead(r));
-        str_addf(out, " more time: %u of %u runs repeat earlier ones.", r->after.n_again,
-                 r->after.n_steps - r->after.n_control);
-    }
+        add_devices_lead(r);
+    else
+        add_one_device_lead(r);
     if (is_optimal(r))
         str_add(out, " Proven: no plan within this budget is faster.");
     str_add(out, "</p>\n");
@@ -282,6 +304,7 @@ static status print_page(struct report *r, const struct model *unplanned, const 
         report_matrices(r);
         add_alive(r);
         report_choices(r);
+        report_moved(r);
     }
     add_facts(r);
     add_end(r);

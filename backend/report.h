@@ -11,6 +11,7 @@
 //   report_memory.c    memory over time and the schedule strip, on one axis
 //   report_matrices.c  the matrices R and S
 //   report_choices.c   what is kept and what is computed again, and why
+//   report_moved.c     what goes from one device to another
 #pragma once
 
 #include "backend/facts.h"

@@ -65,8 +65,9 @@ static void find_wanted(struct choices *c) {
             c->wanted[timeline_origin(g, t->order[i]).i] = true;
         for (uint32_t k = 0; t->work[i] == WORK_BACKWARD && k < n->n_in; k++) {
             uint32_t s = t->storage.of[n->in[k].i];
-            if (s && t->holder[s] == HOLDER_ACTIVATION)
-                c->wanted[timeline_origin(g, graph_value(g, t->storage.first[s])->def).i] = true;
+            node_id def = s ? graph_value(g, t->storage.first[s])->def : NODE_NONE;
+            if (def.i && t->work[t->step_of[def.i]] == WORK_FORWARD)
+                c->wanted[timeline_origin(g, def).i] = true;
         }
     }
 }

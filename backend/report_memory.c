@@ -290,7 +290,7 @@ static void draw_axes(const struct panel *p, double strips_bottom) {
 static void draw_panel(struct report *r, enum axis axis, uint32_t device) {
     bool same = is_comparable(r);
     double span = span_of(&r->after, axis), other = span_of(&r->before, axis);
-    span = other > span ? other : span;
+    span = same && other > span ? other : span;
     double most = highest(r);
     struct panel p = {.r = r,
                       .axis = axis,

@@ -15,6 +15,7 @@ struct report {
 void report_memory(struct report *r);
 void report_matrices(struct report *r);
 void report_choices(struct report *r);
+void report_moved(struct report *r);
 
 const char *report_style(void);
 const char *report_script(void);
