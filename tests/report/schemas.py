@@ -2,6 +2,7 @@
 something: a document that lacks a member, or has one of another kind, does not pass. Traces must also make sense."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -39,7 +40,8 @@ def check(name, document):
     # The schema must notice damage of any required member.
     for member in store[f"{name}.schema.json"]["required"]:
         without = {k: x for k, x in document.items() if k != member}
-        if v.is_valid(without) or v.is_valid({**document, member: {"no": "such thing"}}):
+        kinds = [{**document, member: other} for other in ({"no": "such thing"}, -0.5)]
+        if v.is_valid(without) or all(v.is_valid(k) for k in kinds):
             complain(f"{name} does not notice what became of {member}")
     print("ok   ", name)
 
@@ -125,6 +127,18 @@ check("mfc-schedule", run("solve", chain, "--budget", "50%", "--work", "2000", "
 check("mfc-schedule", run("solve", chain, "--budget", "10MiB", "-o", "OUT", out="none.json", exits=5))
 check("mfc-sweep", run("solve", chain, "--sweep", "60%..100%/3", "--work", "500", "-o", "OUT", out="sweep.json"))
 check("mfc-matrices", run("solve", chain, "--work", "500", "--matrices", "OUT", out="matrices.json"))
+two = os.path.join(source, "tests", "text", "place", "Inputs", "two.json")
+check("mfc-strategy", run("place", two, "--work", "200", "-o", "OUT", out="strategy.json"))
+check("mfc-rig", run("rig", "2xV100-16GB"))
+parts = os.path.join(scratch, "parts")
+shutil.rmtree(parts, ignore_errors=True)
+subprocess.run([mfc, "split", os.path.join(scratch, "devices.mfc"), parts], check=True)
+with open(os.path.join(parts, "manifest.json"), encoding="utf-8") as f:
+    check("mfc-split", json.load(f))
+with open(os.path.join(example, "costs.json"), encoding="utf-8") as f:
+    check("mfc-costs", json.load(f))
+with open(two, encoding="utf-8") as f:
+    check("mfc-problem", json.load(f))
 check("mfc-problem", {"format": "mfc-problem", "version": 1, "nodes": [{"cost": 1, "bytes": 2}, {"cost": {"gpu": 3}, "bytes": 1}],
                       "edges": [[0, 1]]})
 lines = subprocess.run([mfc, "solve", chain, "--budget", "60%", "--work", "500", "--progress=json"], capture_output=True,
