@@ -153,8 +153,7 @@ static bool propose(struct mcmc *c, enum mcmc_kind kind) {
         mcmc_move_node, mcmc_move_block, mcmc_move_boundary,  mcmc_move_swap,   mcmc_move_copy,
         mcmc_move_drop, mcmc_move_order, mcmc_move_recompute, mcmc_move_offload};
     bool some = moves[kind](c);
-    mcmc_mend(c);
-    return some && !c->sim.broken;
+    return mcmc_mend(c) && some;
 }
 
 // Whether the proposal is right and cheap enough. What is too dear by its loads alone is not

@@ -98,9 +98,9 @@ double mcmc_cost(const struct mcmc *c); // of the present state, with the price 
 
 // Edits (mcmc_edit.c). After edits that touch runs of nodes or their inputs, mcmc_mend makes every
 // input available again and takes away what nobody reads.
-void mcmc_list(struct mcmc *c, int32_t node);             // to be mended
-void mcmc_list_with_inputs(struct mcmc *c, int32_t node); // it, and what it reads
-void mcmc_mend(struct mcmc *c);
+void mcmc_list(struct mcmc *c, int32_t node);                   // to be mended
+void mcmc_list_with_inputs(struct mcmc *c, int32_t node);       // it, and what it reads
+bool mcmc_mend(struct mcmc *c);                                 // false: it cannot be done
 void mcmc_put_run(struct mcmc *c, int32_t run, int32_t device); // a run moves to a device
 void mcmc_put_group(struct mcmc *c, int32_t group, int32_t device);
 // A fetch of the node to the place, from wherever it is before `reader`; false: it is nowhere.

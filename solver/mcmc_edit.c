@@ -1,6 +1,8 @@
 // What all proposals are made of: see mcmc.h. Moves change runs; here the transfers follow.
 #include "solver/mcmc.h"
 
+enum { COPY_INSTEAD = 8 };
+
 int32_t mcmc_random(struct mcmc *c, int32_t n) {
     return (int32_t)rng_below(&c->rng, (uint64_t)n);
 }
@@ -112,8 +114,21 @@ static void mend_sources(struct mcmc *c, int32_t v) {
     }
 }
 
+// A device that lacks v runs it itself, every so often, where that is allowed.
+static bool copy_instead(struct mcmc *c, int32_t v, int32_t place, int32_t reader) {
+    struct sim *s = &c->sim;
+    int32_t g = c->p->group[v], source = s->first_of[v];
+    if (!c->allowed.copies || mcmc_random(c, COPY_INSTEAD) || c->p->graph.once[v] ||
+        c->p->group_start[g + 1] - c->p->group_start[g] > 1 || !placement_runs_on(c->p, v, place) ||
+        s->task[source].label > s->task[reader].label)
+        return false;
+    sim_insert(s, v, place, TASK_RUN, mcmc_random(c, 2) ? s->task[source].next : reader);
+    mcmc_list_with_inputs(c, v);
+    return true;
+}
+
 // Every run that reads v finds it at its device: a fetch for the first one at each that does not.
-static void mend_readers(struct mcmc *c, int32_t v) {
+static bool mend_readers(struct mcmc *c, int32_t v) {
     struct sim *s = &c->sim;
     const struct problem *g = &c->p->graph;
     for (int32_t k = 0; k < c->p->n_devices; k++)
@@ -132,9 +147,11 @@ static void mend_readers(struct mcmc *c, int32_t v) {
                 some = true;
             }
         }
-    for (int32_t k = 0; some && k < c->p->n_devices && !s->broken; k++)
-        if (c->earliest[k] != SIM_NONE)
-            mcmc_need(c, v, k, c->earliest[k]);
+    bool ok = true;
+    for (int32_t k = 0; some && ok && k < c->p->n_devices; k++)
+        if (c->earliest[k] != SIM_NONE && !copy_instead(c, v, k, c->earliest[k]))
+            ok = mcmc_need(c, v, k, c->earliest[k]);
+    return ok;
 }
 
 // Fetches that nobody reads go, the last first: what they read may then be unread, too.
@@ -153,15 +170,18 @@ static void mend_unread(struct mcmc *c, int32_t v) {
     } while (some && !s->broken);
 }
 
-void mcmc_mend(struct mcmc *c) {
-    for (int32_t k = 0; k < c->n_nodes; k++) {
-        int32_t v = c->nodes[k];
+bool mcmc_mend(struct mcmc *c) {
+    bool ok = true;
+    while (c->n_nodes > 0) {
+        int32_t v = c->nodes[--c->n_nodes];
         c->is_listed[v] = false;
+        if (!ok || c->sim.broken)
+            continue;
         mend_sources(c, v);
-        mend_readers(c, v);
+        ok = mend_readers(c, v);
         mend_unread(c, v);
     }
-    c->n_nodes = 0;
+    return ok && !c->sim.broken;
 }
 
 // ---- Runs ----
