@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "frontend/cli.h"
+#include "ir/base/file.h"
+#include "ir/base/formula.h"
 #include "solver/place.h"
 #include "solver/strategy_report.h"
 
@@ -29,11 +31,33 @@ static status read_start(struct cli *c, const struct placement *p, struct strate
     return st;
 }
 
+// "latency", "throughput", or a formula over what strategies are measured by.
+static double formula_of(void *context, const struct mcmc_values *v) {
+    return formula_value(
+        context, (double[]){v->makespan, v->load, v->peak_bytes, v->moved_bytes, v->energy});
+}
+
+static status read_objective(struct cli *c, struct mcmc_objective *out) {
+    static const char *const names[] = {"makespan", "load", "peak", "moved", "energy", NULL};
+    const char *text = options_text(&c->options, "objective");
+    struct formula *f = NULL;
+    out->goal = MCMC_LATENCY;
+    if (strcmp(text, "latency") == 0)
+        return ST_OK;
+    out->goal = MCMC_THROUGHPUT;
+    if (strcmp(text, "throughput") == 0)
+        return ST_OK;
+    out->goal = MCMC_CUSTOM;
+    out->value = formula_of;
+    status st = formula_parse(&c->arena, &c->diags, DIAG_USAGE, loc_path(NULL, "--objective"), text,
+                              names, &f);
+    out->context = f;
+    return st;
+}
+
 static status read_settings(struct cli *c, struct place_options *o) {
     const struct options *x = &c->options;
-    const char *objective = options_text(x, "objective");
     *o = place_defaults();
-    o->objective.goal = strcmp(objective, "latency") == 0 ? MCMC_LATENCY : MCMC_THROUGHPUT;
     o->allowed.copies = !options_flag(x, "no-copies");
     o->allowed.recompute = !options_flag(x, "no-recompute");
     o->allowed.offload = !options_flag(x, "no-offload");
@@ -44,7 +68,9 @@ static status read_settings(struct cli *c, struct place_options *o) {
     o->threads = (int32_t)options_int(x, "threads");
     o->n_chains = (int32_t)options_int(x, "chains");
     o->exchange = !options_flag(x, "no-exchange");
-    return ST_OK;
+    o->checkpoint_path = options_text(x, "checkpoint");
+    o->checkpoint_seconds = options_real(x, "checkpoint-every");
+    return read_objective(c, &o->objective);
 }
 
 struct watch {
@@ -112,11 +138,18 @@ static status run(struct cli *c) {
     if (st != ST_OK)
         return st;
     cli_flush_diags(c);
+    struct source *resume = NULL;
+    if (options_text(&c->options, "resume"))
+        st = source_open(&c->arena, &c->diags, options_text(&c->options, "resume"), &resume);
+    if (st != ST_OK)
+        return st;
+    o.resume = resume;
     struct watch w = {c, &p};
     struct place_hooks hooks = {on_improved, &w, c->stop};
     int64_t start_ns = stop_clock_ns();
     st = place(&p, &o, &hooks, &c->arena, &c->diags, &r);
     double seconds = (double)(stop_clock_ns() - start_ns) * 1e-9;
+    source_close(resume);
     if (st == ST_OK)
         return answer(c, &p, &r, seconds);
     if (st == ST_NO_PLAN)
@@ -128,8 +161,9 @@ static status run(struct cli *c) {
 }
 
 static const struct option_spec place_options[] = {
-    {"objective", 0, OPTION_CHOICE, "latency|throughput", "latency", 0, 0,
-     "what is to be small: the makespan, or the largest load of a device or link"},
+    {"objective", 0, OPTION_TEXT, "WHAT", "latency", 0, 0,
+     "what is to be small: latency, throughput, or a formula over makespan, load, peak, moved, "
+     "energy"},
     {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0, "where the strategy goes; - is stdout"},
     {"start", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "a strategy to begin with"},
     {"time", 't', OPTION_REAL, "SECONDS", "30", 0, 0, "end after so long"},
@@ -138,6 +172,9 @@ static const struct option_spec place_options[] = {
     {"seed", 0, OPTION_INT, "N", "1", 0, INT64_MAX, "start of the random numbers"},
     {"threads", 'j', OPTION_INT, "N", "0", 0, 1024, "chains side by side; 0: all processors"},
     {"chains", 0, OPTION_INT, "N", "8", 1, PLACE_CHAINS_MOST, "Markov chains, at different heat"},
+    {"checkpoint", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "save the state of the search there"},
+    {"checkpoint-every", 0, OPTION_REAL, "SECONDS", "10", 0, 0, "how often, at most"},
+    {"resume", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "go on from a checkpoint"},
     {"no-exchange", 0, OPTION_FLAG, NULL, NULL, 0, 0, "chains do not exchange their heat"},
     {"no-copies", 0, OPTION_FLAG, NULL, NULL, 0, 0, "no node runs on several devices"},
     {"no-recompute", 0, OPTION_FLAG, NULL, NULL, 0, 0, "no node runs twice on a device"},

@@ -5,8 +5,9 @@
 #include <string.h>
 
 enum { PRICE_EVERY = 64 };
-#define PRICE_MOST   1e6  // how far the price may go from where it began
-#define GUIDE_WEIGHT 0.02 // of the mean load, beside the objective
+#define PRICE_MOST   1e6   // how far the price may go from where it began
+#define WORTHLESS    1e250 // what an objective that is no number stands for
+#define GUIDE_WEIGHT 0.02  // of the mean load, beside the objective
 
 bool mcmc_make(struct arena *a, const struct placement *p, const struct mcmc_objective *objective,
                struct mcmc_allowed allowed, uint64_t seed, uint64_t chain, struct mcmc *out) {
@@ -44,7 +45,8 @@ static double value_of(const struct mcmc *c, const struct sim_result *r) {
     case MCMC_THROUGHPUT:
         return v.load;
     default:
-        return c->objective.value(c->objective.context, &v);
+        v.makespan = c->objective.value(c->objective.context, &v);
+        return isfinite(v.makespan) ? v.makespan : WORTHLESS;
     }
 }
 
@@ -64,8 +66,8 @@ static void note_peaks(struct mcmc *c) {
     if (s->untimed || c->excess_bytes == 0)
         return;
     for (int32_t k = 0; k < c->p->n_places; k++) {
-        c->peak_at[k] = (int32_t)s->walk.peak_at[k];
-        c->over[k] = s->base_bytes[k] + s->walk.peak[k] > c->p->place[k].memory_bytes;
+        c->peak_at[k] = (int32_t)s->peak_at[k];
+        c->over[k] = s->base_bytes[k] + s->peak[k] > c->p->place[k].memory_bytes;
     }
 }
 
@@ -176,7 +178,7 @@ static bool judge(struct mcmc *c, double most, double *value, double *guide) {
 static void step(struct mcmc *c) {
     enum mcmc_kind kind = choose(c);
     double cost = mcmc_cost(c), value, guide;
-    double most = cost - c->temperature * cost * log(1 - rng_unit(&c->rng));
+    double most = cost - c->temperature * fabs(cost) * log(1 - rng_unit(&c->rng));
     c->count[kind].n_tried++;
     if (!propose(c, kind) || !judge(c, most, &value, &guide)) {
         sim_undo(&c->sim);

@@ -42,7 +42,7 @@ enum mcmc_goal { MCMC_LATENCY, MCMC_THROUGHPUT, MCMC_CUSTOM };
 
 struct mcmc_objective {
     enum mcmc_goal goal;
-    double (*value)(void *context, const struct mcmc_values *v); // MCMC_CUSTOM; finite, >= 0
+    double (*value)(void *context, const struct mcmc_values *v); // MCMC_CUSTOM
     void *context;                                               // used by several threads at once
 };
 

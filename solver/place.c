@@ -1,5 +1,5 @@
 // Chains in rounds with replica exchange: see place.h.
-#include "solver/place.h"
+#include "solver/place_state.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "solver/pool.h"
 
-enum { ROUND_PROPOSALS = 1000, RESTART_EVERY = 16, STARTS_MOST = 6, EXCHANGE_STREAM = 1 << 20 };
+enum { ROUND_PROPOSALS = 1000, RESTART_EVERY = 16, EXCHANGE_STREAM = 1 << 20 };
 #define COLDEST       1e-4 // temperatures at first, relative to the cost
 #define HOTTEST       3e-2
 #define HEAT_STEP     1.2
@@ -16,45 +16,18 @@ enum { ROUND_PROPOSALS = 1000, RESTART_EVERY = 16, STARTS_MOST = 6, EXCHANGE_STR
 #define WORSE_COLDEST 0.002 // of all proposals, those that are accepted though worse
 #define WORSE_HOTTEST 0.1
 
-struct chain {
-    struct arena arena;
-    struct mcmc mc;
-    int32_t rung; // 0: the coldest
-    int64_t n_worse, n_done;
-    bool failed; // out of memory: it is out of the race
-};
-
-struct search {
-    const struct placement *p;
-    const struct place_options *options;
-    const struct place_hooks *hooks;
-    struct arena *arena;
-    struct diags *diags;
-    struct stop *stop;
-    struct chain *chain;
-    int32_t n_chains;
-    int32_t *at_rung;    // the chain on each rung
-    double *temperature; // of each rung
-    int64_t share;       // proposals of each chain in this round
-    int64_t start_ns;
-    struct rng rng; // for exchanges
-    struct strategy starts[STARTS_MOST];
-    int32_t n_starts;
-    struct place_result *out;
-    int32_t cap_best;
-};
-
 struct place_options place_defaults(void) {
     return (struct place_options){.allowed = {true, true, true, true},
                                   .seconds = 30,
                                   .seed = 1,
                                   .n_chains = 8,
-                                  .exchange = true};
+                                  .exchange = true,
+                                  .checkpoint_seconds = 10};
 }
 
 // ---- The incumbent ----
 
-static bool keep_best(struct search *s, const struct mcmc *c) {
+static bool keep_best(struct place_search *s, const struct mcmc *c) {
     struct place_result *out = s->out;
     if (c->n_best > s->cap_best) {
         struct task *at = ARENA_ARRAY(s->arena, struct task, 2 * c->n_best);
@@ -70,7 +43,7 @@ static bool keep_best(struct search *s, const struct mcmc *c) {
 }
 
 // The best of all chains, in the order of their numbers; checked before anybody hears of it.
-static status collect(struct search *s) {
+static status collect(struct place_search *s) {
     struct place_result *out = s->out;
     int32_t better = -1;
     for (int32_t k = 0; k < s->n_chains; k++)
@@ -99,8 +72,8 @@ static status collect(struct search *s) {
 // ---- Rounds ----
 
 static void run_chain(void *context, int32_t index) {
-    struct search *s = context;
-    struct chain *ch = &s->chain[index];
+    struct place_search *s = context;
+    struct place_chain *ch = &s->chain[index];
     if (ch->failed)
         return;
     int64_t before = ch->mc.n_worse;
@@ -111,9 +84,9 @@ static void run_chain(void *context, int32_t index) {
 }
 
 // Heat follows the share of worse states that a rung is meant to accept.
-static void adapt(struct search *s) {
+static void adapt(struct place_search *s) {
     for (int32_t r = 0; r < s->n_chains; r++) {
-        const struct chain *ch = &s->chain[s->at_rung[r]];
+        const struct place_chain *ch = &s->chain[s->at_rung[r]];
         double up = s->n_chains > 1 ? (double)r / (s->n_chains - 1) : 0.25;
         double wanted = WORSE_COLDEST * pow(WORSE_HOTTEST / WORSE_COLDEST, up);
         if (ch->failed || ch->n_done == 0)
@@ -124,9 +97,9 @@ static void adapt(struct search *s) {
     }
 }
 
-static void exchange(struct search *s) {
+static void exchange(struct place_search *s) {
     for (int32_t r = (int32_t)(s->out->n_rounds % 2); r + 1 < s->n_chains; r += 2) {
-        struct chain *cold = &s->chain[s->at_rung[r]], *hot = &s->chain[s->at_rung[r + 1]];
+        struct place_chain *cold = &s->chain[s->at_rung[r]], *hot = &s->chain[s->at_rung[r + 1]];
         double unit = rng_unit(&s->rng);
         if (cold->failed || hot->failed)
             continue;
@@ -145,13 +118,13 @@ static void exchange(struct search *s) {
 }
 
 // Every so often, the chain of the coldest half that is worst goes on from the best.
-static void restart(struct search *s) {
+static void restart(struct place_search *s) {
     int32_t worst = -1;
     double most = s->out->value;
     if (s->out->best.n == 0)
         return;
     for (int32_t r = 0; r < (s->n_chains + 1) / 2; r++) {
-        const struct chain *ch = &s->chain[s->at_rung[r]];
+        const struct place_chain *ch = &s->chain[s->at_rung[r]];
         if (!ch->failed && mcmc_cost(&ch->mc) > most) {
             most = mcmc_cost(&ch->mc);
             worst = s->at_rung[r];
@@ -161,7 +134,28 @@ static void restart(struct search *s) {
         s->chain[worst].failed = true;
 }
 
-static status run_round(struct search *s, int32_t n_threads) {
+// Every chain takes up its present state afresh, as it would from a checkpoint: so a search that is
+// resumed from one goes on exactly as if it had not been interrupted.
+static status settle(struct place_search *s) {
+    struct arena scratch = arena_make(s->arena->mem);
+    for (int32_t k = 0; k < s->n_chains; k++) {
+        struct place_chain *ch = &s->chain[k];
+        if (ch->failed)
+            continue;
+        struct strategy now = {ARENA_ARRAY(&scratch, struct task, ch->mc.sim.n_in), 0};
+        if (now.at)
+            now.n = sim_save(&ch->mc.sim, now.at);
+        ch->failed = !now.at || !mcmc_start(&ch->mc, &now);
+    }
+    arena_free(&scratch);
+    double since = (double)(stop_clock_ns() - s->saved_ns) * 1e-9;
+    if (!s->options->checkpoint_path || since < s->options->checkpoint_seconds)
+        return ST_OK;
+    s->saved_ns = stop_clock_ns();
+    return place_save(s);
+}
+
+static status run_round(struct place_search *s, int32_t n_threads) {
     struct place_result *out = s->out;
     int64_t left = s->options->work - out->n_proposals;
     s->share = ROUND_PROPOSALS;
@@ -175,17 +169,19 @@ static status run_round(struct search *s, int32_t n_threads) {
     adapt(s);
     if (s->options->exchange)
         exchange(s);
-    if (out->n_rounds % RESTART_EVERY == 0)
+    if (st == ST_OK && out->n_rounds % RESTART_EVERY == 0) {
         restart(s);
+        st = settle(s);
+    }
     return st;
 }
 
 // ---- Beginning and end ----
 
-static status make_starts(struct search *s) {
+static status make_starts(struct place_search *s) {
     struct arena scratch = arena_make(s->arena->mem);
     status st = ST_OK;
-    for (int32_t k = 0; k < s->options->n_starts && s->n_starts < STARTS_MOST / 2; k++) {
+    for (int32_t k = 0; k < s->options->n_starts && s->n_starts < PLACE_STARTS_MOST / 2; k++) {
         struct strategy_facts f;
         st = strategy_replay(s->p, &s->options->starts[k], &scratch, s->diags, &f);
         if (st != ST_OK)
@@ -195,14 +191,15 @@ static status make_starts(struct search *s) {
     arena_free(&scratch);
     if (st != ST_OK)
         return st;
-    int32_t n = place_starts(s->p, s->arena, s->starts + s->n_starts, STARTS_MOST - s->n_starts);
+    int32_t n =
+        place_starts(s->p, s->arena, s->starts + s->n_starts, PLACE_STARTS_MOST - s->n_starts);
     if (n < 0)
         return diag_no_room(s->diags);
     s->n_starts += n;
     return ST_OK;
 }
 
-static status make_chains(struct search *s) {
+static status make_chains(struct place_search *s) {
     const struct place_options *o = s->options;
     s->n_chains = o->n_chains < 1 ? 1 : o->n_chains;
     s->n_chains = s->n_chains < PLACE_CHAINS_MOST ? s->n_chains : PLACE_CHAINS_MOST;
@@ -213,7 +210,7 @@ static status make_chains(struct search *s) {
         return diag_no_room(s->diags);
     int32_t n_good = 0;
     for (int32_t k = 0; k < s->n_chains; k++) {
-        struct chain *ch = &s->chain[k];
+        struct place_chain *ch = &s->chain[k];
         double up = s->n_chains > 1 ? (double)k / (s->n_chains - 1) : 0.25;
         s->temperature[k] = COLDEST / s->p->n_groups * pow(HOTTEST / COLDEST, up);
         s->at_rung[k] = ch->rung = k;
@@ -226,7 +223,7 @@ static status make_chains(struct search *s) {
     return n_good > 0 ? ST_OK : diag_no_room(s->diags);
 }
 
-static bool is_over(const struct search *s) {
+static bool is_over(const struct place_search *s) {
     bool some = false;
     for (int32_t k = 0; k < s->n_chains; k++)
         some = some || !s->chain[k].failed;
@@ -234,7 +231,7 @@ static bool is_over(const struct search *s) {
            (s->options->work > 0 && s->out->n_proposals >= s->options->work);
 }
 
-static void sum_up(struct search *s) {
+static void sum_up(struct place_search *s) {
     struct place_result *out = s->out;
     out->least_excess_bytes = INT64_MAX;
     for (int32_t k = 0; k < s->n_chains; k++) {
@@ -248,18 +245,22 @@ static void sum_up(struct search *s) {
     }
 }
 
-static status search(struct search *s) {
+static status search(struct place_search *s) {
     long n_processors = sysconf(_SC_NPROCESSORS_ONLN);
     int32_t n_threads = s->options->threads > 0 ? s->options->threads : (int32_t)n_processors;
     status st = make_starts(s);
     if (st == ST_OK)
         st = make_chains(s);
+    if (st == ST_OK && s->options->resume)
+        st = place_resume(s);
     if (st == ST_OK)
         st = collect(s);
     while (st == ST_OK && !is_over(s))
         st = run_round(s, n_threads);
     if (st == ST_OK)
         sum_up(s);
+    if (st == ST_OK && s->options->checkpoint_path)
+        st = place_save(s);
     for (int32_t k = 0; s->chain && k < s->n_chains; k++)
         if (s->chain[k].arena.mem)
             arena_free(&s->chain[k].arena);
@@ -280,15 +281,16 @@ status place(const struct placement *p, const struct place_options *options,
     if (options->seconds > 0 && options->seconds < 1e9 &&
         now + (int64_t)(options->seconds * 1e9) < before)
         stop->deadline_ns = now + (int64_t)(options->seconds * 1e9);
-    struct search s = {.p = p,
-                       .options = options,
-                       .hooks = hooks,
-                       .arena = a,
-                       .diags = d,
-                       .stop = stop,
-                       .start_ns = now,
-                       .rng = rng_make(options->seed, EXCHANGE_STREAM),
-                       .out = out};
+    struct place_search s = {.p = p,
+                             .options = options,
+                             .hooks = hooks,
+                             .arena = a,
+                             .diags = d,
+                             .stop = stop,
+                             .start_ns = now,
+                             .saved_ns = now,
+                             .rng = rng_make(options->seed, EXCHANGE_STREAM),
+                             .out = out};
     status st = search(&s);
     stop->deadline_ns = before;
     return st;

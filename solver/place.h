@@ -28,6 +28,9 @@ struct place_options {
     bool exchange;                 // of replicas
     const struct strategy *starts; // to begin with, beside those that are made here
     int32_t n_starts;
+    const char *checkpoint_path; // where the state of the search is saved on the way, or NULL
+    double checkpoint_seconds;   // how often, at most
+    const struct source *resume; // a checkpoint to go on from, or NULL
 };
 
 struct place_options place_defaults(void);

@@ -25,6 +25,7 @@ static void clear(struct sim *s) {
     }
     sim_walk_reset(s);
     s->dirty = 0;
+    s->dirty_to = INT64_MAX;
 }
 
 bool sim_make(struct arena *a, const struct placement *p, struct sim *out) {
@@ -33,18 +34,22 @@ bool sim_make(struct arena *a, const struct placement *p, struct sim *out) {
         int32_t n_in = p->graph.in_start[v + 1] - p->graph.in_start[v];
         most_in = n_in > most_in ? n_in : most_in;
     }
-    *out = (struct sim){.p = p, .arena = a, .free_task = SIM_NONE, .dirty = INT64_MAX};
+    *out =
+        (struct sim){.p = p, .arena = a, .free_task = SIM_NONE, .dirty = INT64_MAX, .dirty_to = -1};
     out->first_of = ARENA_ARRAY(a, int32_t, p->graph.n);
     out->is_touched = ARENA_ARRAY(a, bool, p->graph.n);
     out->busy_cost = ARENA_ARRAY(a, int64_t, p->n_resources);
     out->base_bytes = ARENA_ARRAY(a, int64_t, p->n_places);
     out->inputs = ARENA_ARRAY(a, int32_t, most_in);
+    out->peak = ARENA_ARRAY(a, int64_t, p->n_places);
+    out->peak_at = ARENA_ARRAY(a, int64_t, p->n_places);
     out->cap_tasks = 2 * p->graph.n + 64;
     out->task = ARENA_ARRAY(a, struct sim_task, out->cap_tasks);
     out->finish = ARENA_ARRAY(a, int64_t, out->cap_tasks);
     out->settled = ARENA_ARRAY(a, int64_t, out->cap_tasks);
     if (!out->first_of || !out->is_touched || !out->busy_cost || !out->base_bytes || !out->inputs ||
-        !out->task || !out->finish || !out->settled || !sim_walk_make(out, &out->walk))
+        !out->task || !out->finish || !out->settled || !out->peak || !out->peak_at ||
+        !sim_walk_make(out, &out->walk) || !sim_walk_make(out, &out->last))
         return false;
     clear(out);
     return true;
@@ -89,6 +94,7 @@ static void relabel(struct sim *s) {
         s->task[t].label = label += LABEL_GAP;
     // Tasks that are out for now have labels of the old kind, so all is walked again.
     s->dirty = dirty ? 0 : INT64_MAX;
+    s->dirty_to = dirty ? INT64_MAX : -1;
 }
 
 static void set_label(struct sim *s, int32_t t) {
@@ -106,6 +112,7 @@ static void set_label(struct sim *s, int32_t t) {
 
 static void reach(struct sim *s, int64_t label) {
     s->dirty = label < s->dirty ? label : s->dirty;
+    s->dirty_to = label > s->dirty_to ? label : s->dirty_to;
 }
 
 static void touch(struct sim *s, int32_t node) {
@@ -188,6 +195,7 @@ int32_t sim_insert(struct sim *s, int32_t node, int32_t place, int32_t from, int
     *x = (struct sim_task){.node = node, .place = place, .from = from, .end = t};
     x->duration = from == TASK_RUN ? placement_cost(s->p, node, place)
                                    : placement_transfer_cost(s->p, node, from, place);
+    s->settled[t] = -1; // no time at all
     link_task(s, t, before);
     note(s, SIM_INSERTED, t, SIM_NONE);
     touch_around(s, x);
@@ -200,6 +208,7 @@ void sim_remove(struct sim *s, int32_t t) {
     note(s, SIM_REMOVED, t, x->next);
     touch_around(s, x);
     reach(s, x->label);
+    reach(s, x->end >= 0 ? s->task[x->end].label : INT64_MAX); // who reads it may find nothing
     unlink_task(s, t);
 }
 
@@ -282,8 +291,9 @@ void sim_commit(struct sim *s) {
     }
     s->edits.n = 0;
     s->dirty = INT64_MAX;
+    s->dirty_to = -1;
     if (s->walked)
-        sim_keep_snapshots(s);
+        sim_walk_keep(s);
 }
 
 void sim_undo(struct sim *s) {
@@ -304,7 +314,9 @@ void sim_undo(struct sim *s) {
         s->is_touched[s->touched.at[k]] = false;
     s->touched.n = s->edits.n = 0;
     s->dirty = INT64_MAX;
-    s->walked = false;
+    s->dirty_to = -1;
+    if (s->walked)
+        sim_walk_drop(s);
 }
 
 bool sim_load(struct sim *s, const struct strategy *x) {

@@ -7,7 +7,8 @@
 // sequence is a topological order of all that waits for anything, one walk along it gives all
 // times: a task starts when the resources it takes, and what it reads, are free. The memory of each
 // place is counted on the same walk. Snapshots of the walk are kept every so many tasks; after an
-// edit it is taken up again at the last snapshot before the first task that can have changed.
+// edit it is taken up again at the last snapshot before the first task that can have changed, and
+// ended at the first snapshot behind all edits where everything is as it was before.
 //
 //     sim_remove(s, t); sim_insert(s, node, device, TASK_RUN, next);     a proposal
 //     if (sim_evaluate(s, INT64_MAX) == SIM_RIGHT && good(&s->result)) sim_commit(s);
@@ -42,13 +43,14 @@ struct sim_pending { // an instance that waits for a transfer out of its place t
 
 struct sim_walk { // all that the walk along the sequence carries
     int32_t task; // the next one
-    int64_t makespan_cost, host_clock;
+    int64_t host_clock;
     int64_t *avail;   // per resource: when it is free; the block that the next five are part of
     int64_t *idle;    // per resource: how long it had nothing to do until then
     int64_t *held;    // per place: bytes of instances
-    int64_t *peak;    // per place: the most so far, workspace included
     int64_t *release; // per place: the first time in `pending`; INT64_MAX
-    int64_t *peak_at; // per place: the task of the peak
+    int64_t *peak;    // per place: the most since the snapshot before, workspace included
+    int64_t *peak_at; // per place: the task of that peak
+    int64_t makespan_cost; // since the snapshot before
     struct sim_pending *pending;
     int32_t n_pending, cap_pending;
 };
@@ -79,15 +81,21 @@ struct sim {
     VEC(struct sim_edit) edits;
     VEC(int32_t) touched; // nodes whose instances may end elsewhere
     bool *is_touched;
-    int64_t dirty; // the least label that an edit has reached; INT64_MAX: none
+    int64_t dirty, dirty_to; // the labels that edits have reached; INT64_MAX, -1: none
 
     int64_t most_cost; // of the walk; is_cut: it cannot be kept
     bool is_cut;
+    int64_t changed_to; // the last label at which a changed time is read
     struct sim_walk walk;
-    struct sim_walk *snapshot, *fresh; // fresh: of the walk that is not settled yet
-    int32_t n_snapshots, cap_snapshots;
+    struct sim_walk last;                // what came after the last snapshot
+    struct sim_walk **snapshot, **fresh; // fresh: of the walk that is not settled yet
+    struct sim_walk **spare;             // of no use at the moment
+    int32_t n_snapshots, n_spare, cap_snapshots;
     bool walked;                    // since the last commit or undo
     int32_t from_snapshot, n_fresh; // where the walk took up (-1: at the start), what it has left
+    int32_t to_snapshot; // from there on, all is as it was before the edits; n_snapshots: nothing
+    int64_t *peak;       // per place: the most of all
+    int64_t *peak_at;    // per place: the task of that peak
     int32_t walked_from, walked_to; // tasks whose `finish` may differ from `settled`
     int32_t *inputs;                // scratch: the instances that a run reads
 
@@ -129,4 +137,5 @@ bool sim_runs_at(const struct sim *s, int32_t node, int32_t device);
 void sim_find_ends(struct sim *s);
 bool sim_walk_make(struct sim *s, struct sim_walk *w);
 void sim_walk_reset(struct sim *s); // forgets all snapshots
-void sim_keep_snapshots(struct sim *s);
+void sim_walk_keep(struct sim *s);  // the walk's snapshots take the place of those before
+void sim_walk_drop(struct sim *s);

@@ -17,15 +17,10 @@ bool sim_walk_make(struct sim *s, struct sim_walk *w) {
         return false;
     w->idle = w->avail + s->p->n_resources;
     w->held = w->idle + s->p->n_resources;
-    w->peak = w->held + s->p->n_places;
-    w->release = w->peak + s->p->n_places;
-    w->peak_at = w->release + s->p->n_places;
+    w->release = w->held + s->p->n_places;
+    w->peak = w->release + s->p->n_places;
+    w->peak_at = w->peak + s->p->n_places;
     return true;
-}
-
-void sim_walk_reset(struct sim *s) {
-    s->n_snapshots = 0;
-    s->walked = false;
 }
 
 static void begin(struct sim *s) {
@@ -36,6 +31,12 @@ static void begin(struct sim *s) {
     w->task = s->task[SIM_END].next;
     w->makespan_cost = w->host_clock = 0;
     w->n_pending = 0;
+}
+
+// What is counted from snapshot to snapshot begins anew.
+static void begin_segment(struct sim *s) {
+    memset(s->walk.peak, 0, (size_t)s->p->n_places * sizeof *s->walk.peak);
+    s->walk.makespan_cost = 0;
 }
 
 static bool pending_room(struct sim *s, struct sim_walk *w, int32_t n) {
@@ -66,42 +67,70 @@ static void copy_walk(struct sim *s, const struct sim_walk *from, struct sim_wal
     to->host_clock = from->host_clock;
 }
 
+static bool same_walk(const struct sim *s, const struct sim_walk *a, const struct sim_walk *b) {
+    size_t n = 2 * ((size_t)s->p->n_resources + (size_t)s->p->n_places); // without the peaks
+    if (a->host_clock != b->host_clock || a->n_pending != b->n_pending ||
+        memcmp(a->avail, b->avail, n * sizeof *a->avail) != 0)
+        return false;
+    for (int32_t k = 0; k < a->n_pending; k++)
+        if (a->pending[k].time != b->pending[k].time ||
+            a->pending[k].bytes != b->pending[k].bytes ||
+            a->pending[k].place != b->pending[k].place)
+            return false;
+    return true;
+}
+
 // ---- Snapshots ----
 
 static bool more_snapshots(struct sim *s) {
     int32_t cap = s->cap_snapshots * 2 + 16;
-    struct sim_walk *old = ARENA_ARRAY(s->arena, struct sim_walk, cap);
-    struct sim_walk *fresh = ARENA_ARRAY(s->arena, struct sim_walk, cap);
-    bool ok = old && fresh;
-    for (int32_t k = 0; ok && k < cap; k++) {
-        if (k < s->cap_snapshots) {
-            old[k] = s->snapshot[k];
-            fresh[k] = s->fresh[k];
-        } else {
-            ok = sim_walk_make(s, &old[k]) && sim_walk_make(s, &fresh[k]);
-        }
-    }
-    if (!ok) {
-        s->broken = true;
+    struct sim_walk **old = ARENA_ARRAY(s->arena, struct sim_walk *, cap);
+    struct sim_walk **fresh = ARENA_ARRAY(s->arena, struct sim_walk *, cap);
+    struct sim_walk **spare = ARENA_ARRAY(s->arena, struct sim_walk *, 2 * (size_t)cap);
+    if (!old || !fresh || !spare)
         return false;
+    if (s->cap_snapshots > 0) {
+        memcpy(old, s->snapshot, (size_t)s->n_snapshots * sizeof *old);
+        memcpy(fresh, s->fresh, (size_t)s->n_fresh * sizeof *fresh);
+        memcpy(spare, s->spare, (size_t)s->n_spare * sizeof *spare);
     }
     s->snapshot = old;
     s->fresh = fresh;
+    s->spare = spare;
     s->cap_snapshots = cap;
     return true;
 }
 
-static void take_snapshot(struct sim *s) {
-    if (s->from_snapshot + 1 + s->n_fresh < s->cap_snapshots || more_snapshots(s))
-        copy_walk(s, &s->walk, &s->fresh[s->n_fresh++]);
+static struct sim_walk *spare_walk(struct sim *s) {
+    if (s->n_spare > 0)
+        return s->spare[--s->n_spare];
+    struct sim_walk *w = ARENA_NEW(s->arena, struct sim_walk);
+    return w && sim_walk_make(s, w) ? w : NULL;
 }
 
-// The last snapshot that no edit has reached.
+static void take_snapshot(struct sim *s) {
+    // Behind the fresh ones there may come all that are there now.
+    bool room = s->n_fresh + s->n_snapshots + 1 < s->cap_snapshots || more_snapshots(s);
+    struct sim_walk *w = room ? spare_walk(s) : NULL;
+    if (!w) {
+        s->broken = true;
+        return;
+    }
+    copy_walk(s, &s->walk, w);
+    s->fresh[s->n_fresh++] = w;
+    begin_segment(s);
+}
+
+static int64_t label_at(const struct sim *s, int32_t snapshot) {
+    return s->task[s->snapshot[snapshot]->task].label;
+}
+
+// From the last snapshot that no edit has reached.
 static void resume(struct sim *s) {
     int32_t low = -1, high = s->n_snapshots;
     while (high - low > 1) {
         int32_t mid = low + (high - low) / 2;
-        if (s->task[s->snapshot[mid].task].label < s->dirty)
+        if (label_at(s, mid) < s->dirty)
             low = mid;
         else
             high = mid;
@@ -112,16 +141,45 @@ static void resume(struct sim *s) {
     if (low < 0)
         begin(s);
     else
-        copy_walk(s, &s->snapshot[low], &s->walk);
+        copy_walk(s, s->snapshot[low], &s->walk);
+    begin_segment(s);
+    s->to_snapshot = low + 1;
+    while (s->to_snapshot < s->n_snapshots && label_at(s, s->to_snapshot) <= s->dirty_to)
+        s->to_snapshot++;
 }
 
-void sim_keep_snapshots(struct sim *s) {
-    for (int32_t k = 0; k < s->n_fresh; k++) {
-        struct sim_walk *old = &s->snapshot[s->from_snapshot + 1 + k], hold = *old;
-        *old = s->fresh[k];
-        s->fresh[k] = hold;
-    }
-    s->n_snapshots = s->from_snapshot + 1 + s->n_fresh;
+void sim_walk_reset(struct sim *s) {
+    while (s->n_snapshots > 0)
+        s->spare[s->n_spare++] = s->snapshot[--s->n_snapshots];
+    s->walked = false;
+    s->n_fresh = 0;
+}
+
+void sim_walk_drop(struct sim *s) {
+    while (s->n_fresh > 0)
+        s->spare[s->n_spare++] = s->fresh[--s->n_fresh];
+    s->walked = false;
+}
+
+void sim_walk_keep(struct sim *s) {
+    int32_t first = s->from_snapshot + 1, behind = s->n_snapshots - s->to_snapshot;
+    if (behind > 0) // the one where all became as before has other peaks before it
+        take_snapshot(s);
+    else
+        copy_walk(s, &s->walk, &s->last);
+    if (s->broken)
+        return;
+    int32_t dropped = behind > 0 ? s->to_snapshot + 1 : s->n_snapshots;
+    behind = behind > 0 ? behind - 1 : 0;
+    for (int32_t k = first; k < dropped; k++)
+        s->spare[s->n_spare++] = s->snapshot[k];
+    if (behind > 0)
+        memmove(s->snapshot + first + s->n_fresh, s->snapshot + dropped,
+                (size_t)behind * sizeof *s->snapshot);
+    if (s->n_fresh > 0)
+        memcpy(s->snapshot + first, s->fresh, (size_t)s->n_fresh * sizeof *s->snapshot);
+    s->n_snapshots = first + s->n_fresh + behind;
+    s->n_fresh = 0;
     s->walked = false;
 }
 
@@ -202,6 +260,14 @@ static void take(struct sim *s, int32_t resource, int64_t start, int64_t finish)
     w->avail[resource] = finish;
 }
 
+// When a task ends at another time than before, it matters as long as somebody reads it.
+static void note_change(struct sim *s, int32_t t, int32_t end) {
+    if (s->finish[t] == s->settled[t])
+        return;
+    int64_t label = end >= 0 ? s->task[end].label : INT64_MAX;
+    s->changed_to = label > s->changed_to ? label : s->changed_to;
+}
+
 static bool run_task(struct sim *s, int32_t t) {
     const struct sim_task *x = &s->task[t];
     const struct problem *g = &s->p->graph;
@@ -220,6 +286,7 @@ static bool run_task(struct sim *s, int32_t t) {
     hold(w, place, g->bytes[v], g->workspace[v]);
     s->finish[t] = start + x->duration;
     take(s, place, start, s->finish[t]);
+    note_change(s, t, x->end);
     for (int32_t e = 0; e < n; e++)
         if (s->task[s->inputs[e]].end == t)
             release(s, s->inputs[e], s->finish[t]);
@@ -247,6 +314,8 @@ static bool fetch_task(struct sim *s, int32_t t) {
     s->finish[t] = start + x->duration;
     for (int32_t k = 0; k < r->n_resources; k++)
         take(s, r->resource[k], start, s->finish[t]);
+    note_change(s, t, x->end);
+    note_change(s, t, s->task[b].end); // what it is fetched from stays until then
     if (s->task[b].end == t)
         release(s, b, s->finish[t]);
     if (x->end == t)
@@ -254,10 +323,23 @@ static bool fetch_task(struct sim *s, int32_t t) {
     return true;
 }
 
+// Whether the walk is at a snapshot behind all edits, with everything as it was there before.
+static bool is_as_before(struct sim *s) {
+    if (s->to_snapshot == s->n_snapshots || s->snapshot[s->to_snapshot]->task != s->walk.task)
+        return false;
+    if (s->task[s->walk.task].label > s->changed_to &&
+        same_walk(s, &s->walk, s->snapshot[s->to_snapshot]))
+        return true;
+    s->to_snapshot++;
+    return false;
+}
+
 static enum sim_verdict walk(struct sim *s) {
     struct sim_walk *w = &s->walk;
     int32_t until_snapshot = SNAPSHOT_EVERY;
     for (; w->task != SIM_END; w->task = s->task[w->task].next) {
+        if (is_as_before(s))
+            return SIM_RIGHT;
         if (until_snapshot-- == 0) {
             take_snapshot(s);
             until_snapshot = SNAPSHOT_EVERY - 1;
@@ -291,14 +373,39 @@ int64_t sim_resident_excess(const struct sim *s) {
     return excess;
 }
 
+static void add_segment(struct sim *s, const struct sim_walk *w) {
+    struct sim_result *r = &s->result;
+    r->makespan_cost = w->makespan_cost > r->makespan_cost ? w->makespan_cost : r->makespan_cost;
+    for (int32_t k = 0; k < s->p->n_places; k++)
+        if (w->peak[k] > s->peak[k]) {
+            s->peak[k] = w->peak[k];
+            s->peak_at[k] = w->peak_at[k];
+        }
+}
+
+// All segments: those before the walk, its own, and those behind it that stay as they were.
+static void add_segments(struct sim *s) {
+    memset(s->peak, 0, (size_t)s->p->n_places * sizeof *s->peak);
+    for (int32_t k = 0; k <= s->from_snapshot; k++)
+        add_segment(s, s->snapshot[k]);
+    for (int32_t k = 0; k < s->n_fresh; k++)
+        add_segment(s, s->fresh[k]);
+    add_segment(s, &s->walk);
+    if (s->walk.task == SIM_END)
+        return;
+    for (int32_t k = s->to_snapshot + 1; k < s->n_snapshots; k++)
+        add_segment(s, s->snapshot[k]);
+    add_segment(s, &s->last);
+}
+
 static void sum_up(struct sim *s) {
     struct sim_result *r = &s->result;
     const struct placement *p = s->p;
-    *r = (struct sim_result){.makespan_cost = s->walk.makespan_cost,
-                             .load_cost = sim_load_cost(s),
-                             .moved_bytes = s->moved_bytes};
+    *r = (struct sim_result){.load_cost = sim_load_cost(s), .moved_bytes = s->moved_bytes};
+    if (!s->untimed)
+        add_segments(s);
     for (int32_t k = 0; k < p->n_places; k++) {
-        int64_t peak = s->base_bytes[k] + s->walk.peak[k];
+        int64_t peak = s->base_bytes[k] + s->peak[k];
         if (peak > p->place[k].memory_bytes)
             r->excess_bytes += peak - p->place[k].memory_bytes;
         if (k < p->n_devices) {
@@ -318,9 +425,13 @@ enum sim_verdict sim_evaluate(struct sim *s, int64_t most_cost) {
     s->walked_from = s->walk.task;
     s->most_cost = most_cost;
     s->is_cut = false;
+    s->changed_to = -1;
     enum sim_verdict verdict = walk(s);
-    int32_t last = s->walk.task;
-    s->walked_to = last == SIM_END ? SIM_END : s->task[last].next;
+    s->walked_to = s->walk.task;
+    if (verdict != SIM_RIGHT) // the task itself was looked at, too
+        s->walked_to = s->task[s->walk.task].next;
+    else if (s->walk.task == SIM_END)
+        s->to_snapshot = s->n_snapshots;
     if (s->broken)
         return SIM_WRONG;
     if (verdict == SIM_RIGHT)

@@ -24,7 +24,7 @@ static void compare(struct scene *sc, const struct sim *s, enum sim_verdict verd
         assert_int_equal(s->result.moved_bytes, f.moved_bytes);
         assert_int_equal((int64_t)s->result.energy, f.energy);
         for (int32_t k = 0; k < s->p->n_places; k++)
-            assert_int_equal(s->base_bytes[k] + s->walk.peak[k], f.peak_bytes[k]);
+            assert_int_equal(s->base_bytes[k] + s->peak[k], f.peak_bytes[k]);
         for (int32_t q = 0; q < s->p->n_resources; q++)
             assert_int_equal(s->busy_cost[q], f.busy_cost[q]);
         int32_t k = 0;

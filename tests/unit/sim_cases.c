@@ -264,7 +264,7 @@ static void by_hand(void **state) {
         assert_int_equal(sim.result.makespan_cost, x->makespan);
         assert_int_equal(sim.result.load_cost, x->load);
         for (int32_t place = 0; place < p.n_places && place < 3; place++)
-            assert_int_equal(sim.base_bytes[place] + sim.walk.peak[place], x->peak[place]);
+            assert_int_equal(sim.base_bytes[place] + sim.peak[place], x->peak[place]);
         source_close(problem);
         source_close(strategy);
         scene_close(&sc);
