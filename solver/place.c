@@ -203,7 +203,7 @@ static status make_chains(struct place_search *s) {
     const struct place_options *o = s->options;
     s->n_chains = o->n_chains < 1 ? 1 : o->n_chains;
     s->n_chains = s->n_chains < PLACE_CHAINS_MOST ? s->n_chains : PLACE_CHAINS_MOST;
-    s->chain = ARENA_ARRAY(s->arena, struct chain, s->n_chains);
+    s->chain = ARENA_ARRAY(s->arena, struct place_chain, s->n_chains);
     s->at_rung = ARENA_ARRAY(s->arena, int32_t, s->n_chains);
     s->temperature = ARENA_ARRAY(s->arena, double, s->n_chains);
     if (!s->chain || !s->at_rung || !s->temperature)
