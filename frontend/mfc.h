@@ -107,7 +107,9 @@ MFC_API int mfc_load(struct mfc *m, const char *file);
 MFC_API int mfc_load_memory(struct mfc *m, const void *bytes, size_t n_bytes);
 
 // Runs passes over the model: a list such as "shapes,grad" (`mfc opt --help` names them all), or
-// NULL for everything that `mfc model.onnx -o plan.onnx` does.
+// NULL for everything that `mfc model.onnx -o plan.onnx` does: the training step, planned within
+// the option "budget" (or for the least memory when there is none; "none" leaves the step as it
+// is). MFC_INFEASIBLE and MFC_NO_PLAN leave the model as the unplanned step.
 MFC_API int mfc_run(struct mfc *m, const char *passes);
 
 // Writes the model as it is now, in the format that the name ends with: .onnx, .mfc (text) or .dot.

@@ -135,7 +135,7 @@ static bool is_stopped(const struct planning *k) {
 
 // Without --time, as long as a problem of this size is worth.
 static double default_seconds(const struct remat *r) {
-    return 1 + (double)r->groups.n / 400;
+    return 2 + (double)r->groups.n / 500;
 }
 
 static status search(struct planning *k, const struct hunt *h, struct schedule *out) {
@@ -148,6 +148,7 @@ static status search(struct planning *k, const struct hunt *h, struct schedule *
     if (h->start.n) {
         int share = h->was_over ? TIGHTER_SHARE : LOOSER_SHARE;
         s.solve.seconds /= share;
+        s.solve.gap /= h->was_over ? 1 : LOOSER_SHARE; // the start is within the gap already
         s.solve.work = s.solve.work > 0 ? s.solve.work / share + 1 : 0;
     }
     struct stop grace = {.deadline_ns = STOP_NEVER};
@@ -217,8 +218,29 @@ static status after_success(struct planning *k, struct hunt *h, const struct sch
     h->was_over |= !fits;
     h->start = s->steps;
     h->cost = s->cost;
-    h->aim_bytes += room;
+    h->aim_bytes += dual ? 0 : room;
     *more &= !dual && !(is_stopped(k) && fits) && h->aim_bytes > h->r->problem.fixed_bytes;
+    return ST_OK;
+}
+
+// The least memory was looked for in the step's own order. Another one counts if it is worth its
+// looser bound.
+static status try_free_order(struct planning *k, struct hunt *h, struct winner *win) {
+    struct schedule s;
+    struct trial t;
+    k->settings.solve.free_order = true;
+    h->was_over = true; // half of the time
+    status st = search(k, h, &s);
+    if (st)
+        return st == ST_INFEASIBLE || st == ST_NO_PLAN ? ST_OK : st;
+    st = try_schedule(k, h->r, s.steps, &t);
+    if (st)
+        return st;
+    int64_t peak = h->least.peak_bytes, cost = win->schedule.cost;
+    bool smaller = t.peak_bytes < peak - peak / SLACK_PART;
+    bool cheaper = t.peak_bytes <= peak && s.cost < cost - cost / SLACK_PART;
+    if (smaller || cheaper)
+        *win = (struct winner){h->r, s};
     return ST_OK;
 }
 
@@ -243,7 +265,10 @@ static status find_winner(struct planning *k, struct winner *win) {
         if (st)
             return st;
     }
-    return win->problem ? ST_OK : refuse(k, &h.least);
+    if (!win->problem)
+        return refuse(k, &h.least);
+    bool may_free = k->settings.dual && !options_given(k->c->options, "order");
+    return may_free && !is_stopped(k) ? try_free_order(k, &h, win) : ST_OK;
 }
 
 // ---- A plan from a file ----
