@@ -2,59 +2,12 @@
 // file {"format":"mfc-sweep","version":1,"schedules":[…]} holds one mfc-schedule for each budget.
 #include "frontend/cli_sweep.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "frontend/budgets.h"
 #include "frontend/cli_watch.h"
-#include "ir/base/checked.h"
 #include "solver/curve.h"
 #include "solver/report.h"
-
-#define MOST_POINTS 1000
-
-static bool parse_budget(const char *text, size_t n, int64_t whole, int64_t *out) {
-    char word[64];
-    if (n == 0 || n >= sizeof word)
-        return false;
-    memcpy(word, text, n);
-    word[n] = '\0';
-    if (word[n - 1] != '%')
-        return options_parse_bytes(word, out);
-    word[n - 1] = '\0';
-    char *end;
-    double share = strtod(word, &end);
-    if (end == word || *end || !(share >= 0 && share <= 1e6))
-        return false;
-    *out = (int64_t)((double)whole * share / 100);
-    return true;
-}
-
-// "40%..100%/7": N budgets from the larger to the smaller.
-static status parse_sweep(struct cli *c, int64_t whole, int64_t **budgets, int32_t *n) {
-    const char *text = options_text(&c->options, "sweep");
-    const char *dots = strstr(text, ".."), *slash = dots ? strchr(dots, '/') : NULL;
-    int64_t a, b;
-    char *end = NULL;
-    long count = slash ? strtol(slash + 1, &end, 10) : 0;
-    if (!slash || *end || count < 2 || count > MOST_POINTS ||
-        !parse_budget(text, (size_t)(dots - text), whole, &a) ||
-        !parse_budget(dots + 2, (size_t)(slash - dots - 2), whole, &b) || a <= 0 || b <= 0)
-        return diag_error(&c->diags, DIAG_USAGE, loc_none(),
-                          "--sweep wants two budgets and a count from 2 to %d, such as "
-                          "40%%..100%%/7, not \"%s\"",
-                          MOST_POINTS, text);
-    int64_t least = a < b ? a : b, most = a < b ? b : a;
-    *n = (int32_t)count;
-    *budgets = ARENA_ARRAY(&c->arena, int64_t, count);
-    if (!*budgets)
-        return diag_no_room(&c->diags);
-    for (int32_t k = 0; k < *n; k++) {
-        int64_t part = 0;
-        checked_muldiv(most - least, k, count - 1, &part); // fits: part <= most - least
-        (*budgets)[k] = most - part;
-    }
-    return ST_OK;
-}
 
 static void print_curve(struct cli *c, int64_t whole, const struct schedule *s, int32_t n) {
     str_add(&c->out, "     budget bytes    share       peak bytes             cost   overhead"
@@ -87,13 +40,16 @@ static void begin_search(void *context, int64_t budget_bytes) {
 }
 
 status cli_sweep(struct cli *c, const struct problem *p, const struct solve_options *o) {
-    int64_t *budgets = NULL, whole = problem_given_peak(p, &c->arena);
-    int32_t n = 0;
-    status st = whole < 0 ? diag_no_room(&c->diags) : parse_sweep(c, whole, &budgets, &n);
+    int64_t whole = problem_given_peak(p, &c->arena);
+    struct budgets range;
+    status st =
+        budgets_parse("sweep", options_text(&c->options, "sweep"), false, &c->diags, &range);
     if (st != ST_OK)
         return st;
+    int32_t n = range.n;
+    int64_t *budgets = whole < 0 ? NULL : budgets_list(&range, whole, &c->arena);
     struct schedule *s = ARENA_ARRAY(&c->arena, struct schedule, n);
-    if (!s)
+    if (!budgets || !s)
         return diag_no_room(&c->diags);
     const char *path = options_text(&c->options, "output");
     struct watch w;

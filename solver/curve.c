@@ -55,11 +55,15 @@ status curve_sweep(const struct problem *p, const struct solve_options *options,
                    const struct solve_hooks *hooks, curve_begin *begin, const int64_t *budgets,
                    int32_t n, struct arena *a, struct diags *d, struct schedule *out) {
     struct solve_options o = *options;
-    struct steps *found = ARENA_ARRAY(a, struct steps, n);
+    struct steps *found = ARENA_ARRAY(a, struct steps, (size_t)n + (size_t)options->n_starts);
     int32_t n_found = 0;
     int64_t start_ns = stop_clock_ns();
     if (!found)
         return diag_no_room(d);
+    while (n_found < options->n_starts) {
+        found[n_found] = options->starts[n_found];
+        n_found++;
+    }
     for (int32_t k = 0; k < n; k++) {
         o.budget_bytes = budgets[k];
         out[k] = (struct schedule){.free_order = o.free_order,
