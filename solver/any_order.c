@@ -160,9 +160,10 @@ status any_order_run(struct solve_run *r, const struct any_order_effort *effort)
                                 .arena = &a,
                                 .start_ns = stop_clock_ns(),
                                 .side = ARENA_ARRAY(&a, enum cut_side, p->n),
+                                .wanted = ARENA_ARRAY(&a, bool, p->n),
                                 .in = ARENA_ARRAY(&a, bool, p->n),
                                 .number = ARENA_ARRAY(&a, int32_t, p->n)};
-    if (!s || !s->side || !s->in || !s->number || !any_order_candidates(s))
+    if (!s || !s->side || !s->wanted || !s->in || !s->number || !any_order_candidates(s))
         st = diag_no_room(r->diags);
     int32_t best = 0;
     int64_t all_bytes = 0;

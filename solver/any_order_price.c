@@ -25,16 +25,17 @@ void any_order_sides(struct any_order *s, int32_t q) {
         }
 }
 
-// Bytes at the first run of q when nothing that is read later is run again.
+// Bytes of ancestors at the first run of q when nothing is run again that is read later, by a
+// descendant or on the way to one.
 static int64_t find_pressure(struct any_order *s, int32_t q) {
     const struct problem *p = s->p;
     int64_t sum = p->fixed_bytes + p->bytes[q] + p->workspace[q];
     any_order_sides(s, q);
-    for (int32_t v = 0; v < q; v++) {
-        bool wanted = p->keep[v];
-        for (int32_t k = p->out_start[v]; k < p->out_start[v + 1] && !wanted; k++)
-            wanted = s->side[p->out_of[k]] >= SIDE_AT;
-        if (s->side[v] == SIDE_BEFORE && wanted)
+    for (int32_t v = p->n - 1; v >= 0; v--) {
+        s->wanted[v] = s->side[v] >= SIDE_AT;
+        for (int32_t k = p->out_start[v]; k < p->out_start[v + 1] && !s->wanted[v]; k++)
+            s->wanted[v] = s->side[p->out_of[k]] != SIDE_BEFORE && s->wanted[p->out_of[k]];
+        if (s->side[v] == SIDE_BEFORE && (s->wanted[v] || p->keep[v]))
             sum += p->bytes[v];
     }
     return sum;
@@ -108,8 +109,9 @@ static struct any_order *make(const struct problem *p, int64_t budget_bytes,
                             .budget_bytes = budget_bytes,
                             .stop = stop,
                             .arena = a,
-                            .side = ARENA_ARRAY(a, enum cut_side, p->n)};
-    return s->side && any_order_candidates(s) ? s : NULL;
+                            .side = ARENA_ARRAY(a, enum cut_side, p->n),
+                            .wanted = ARENA_ARRAY(a, bool, p->n)};
+    return s->side && s->wanted && any_order_candidates(s) ? s : NULL;
 }
 
 status any_order_price(struct solve_run *r) {

@@ -17,6 +17,7 @@ struct any_order {
     struct arena *arena;
     int64_t start_ns;
     enum cut_side *side;          // of each node, for the cut that was looked at last
+    bool *wanted;                 // scratch: read by a descendant of the cut, or on the way to one
     bool *in;                     // comparable with all cuts so far
     int32_t *number;              // of each node in the smaller problem
     int32_t tried[MOST_TRIED];    // candidates, ascending ...

@@ -23,19 +23,23 @@ enum role {
     ROLE_TOOL, // read by something that may run again
 };
 
+// May the node run after q, for the first time or again?
+static bool may_run(const struct one_cut *c, const enum cut_side *side, int32_t i) {
+    return !c->pinned[i] || side_of(side, c->q, i) == SIDE_NONE;
+}
+
 // From the top: readers have larger numbers.
 static void find_roles(const struct one_cut *c, const enum cut_side *side, enum role *role) {
     const struct problem *p = c->p;
     for (int32_t i = p->n - 1; i >= 0; i--) {
         bool must = p->keep[i], tool = false, at_q = i == c->q;
-        enum cut_side here = side_of(side, c->q, i);
-        if (here != SIDE_BEFORE && here != SIDE_AT)
+        if (side_of(side, c->q, i) == SIDE_AFTER)
             continue;
         for (int32_t e = p->out_start[i]; e < p->out_start[i + 1]; e++) {
             int32_t j = p->out_of[e];
             at_q = at_q || j == c->q;
             must = must || side_of(side, c->q, j) == SIDE_AFTER;
-            tool = tool || ((role[j] == ROLE_MUST || role[j] == ROLE_TOOL) && !c->pinned[j]);
+            tool = tool || ((role[j] == ROLE_MUST || role[j] == ROLE_TOOL) && may_run(c, side, j));
         }
         role[i] = p->bytes[i] == 0 || at_q ? ROLE_FREE
                   : must                   ? ROLE_MUST
@@ -44,15 +48,17 @@ static void find_roles(const struct one_cut *c, const enum cut_side *side, enum 
     }
 }
 
-static bool allocate(struct one_cut *c, const enum role *role, struct arena *a, int32_t **tool_of) {
+static bool allocate(struct one_cut *c, const enum cut_side *side, const enum role *role,
+                     struct arena *a, int32_t **tool_of) {
     const struct problem *p = c->p;
     struct selection *s = &c->selection;
     int32_t n_edges = 0;
     for (int32_t i = 0; i < p->n; i++) {
         bool chosen = role[i] == ROLE_MUST || role[i] == ROLE_TOOL;
         s->n_tools += role[i] == ROLE_TOOL;
-        s->n_projects += chosen && !c->pinned[i];
-        n_edges += chosen && !c->pinned[i] ? p->in_start[i + 1] - p->in_start[i] + 1 : 0;
+        chosen = chosen && may_run(c, side, i);
+        s->n_projects += chosen;
+        n_edges += chosen ? p->in_start[i + 1] - p->in_start[i] + 1 : 0;
     }
     s->need_start = ARENA_ARRAY(a, int32_t, s->n_projects + 1);
     s->need_of = ARENA_ARRAY(a, int32_t, n_edges);
@@ -62,19 +68,21 @@ static bool allocate(struct one_cut *c, const enum role *role, struct arena *a, 
     c->project = ARENA_ARRAY(a, int32_t, s->n_projects);
     c->tool = ARENA_ARRAY(a, int32_t, s->n_tools);
     c->must = ARENA_ARRAY(a, bool, s->n_projects);
+    c->cost = ARENA_ARRAY(a, int64_t, s->n_projects);
     c->gone = ARENA_ARRAY(a, bool, p->n);
     *tool_of = ARENA_ARRAY(a, int32_t, p->n);
     return s->need_start && s->need_of && s->profit && s->price && s->taken && c->project &&
-           c->tool && c->must && c->gone && *tool_of;
+           c->tool && c->must && c->cost && c->gone && *tool_of;
 }
 
-static void add_project(struct one_cut *c, int32_t i, const enum role *role,
-                        const int32_t *tool_of) {
+static void add_project(struct one_cut *c, int32_t i, const enum cut_side *side,
+                        const enum role *role, const int32_t *tool_of) {
     const struct problem *p = c->p;
     struct selection *s = &c->selection;
     int32_t at = s->n_projects++, n = s->need_start[at];
     c->project[at] = i;
     c->must[at] = role[i] == ROLE_MUST;
+    c->cost[at] = side_of(side, c->q, i) == SIDE_NONE ? 0 : p->cost[i]; // it may be its first run
     c->must_bytes += c->must[at] ? p->bytes[i] : 0;
     if (role[i] == ROLE_TOOL)
         s->need_of[n++] = tool_of[i];
@@ -92,7 +100,7 @@ bool one_cut_make(struct one_cut *c, const struct problem *p, int32_t q, const e
     if (!role)
         return false;
     find_roles(c, side, role);
-    if (!allocate(c, role, a, &tool_of))
+    if (!allocate(c, side, role, a, &tool_of))
         return false;
     double cost = 1;
     c->selection.n_projects = c->selection.n_tools = 0;
@@ -105,10 +113,10 @@ bool one_cut_make(struct one_cut *c, const struct problem *p, int32_t q, const e
             tool_of[i] = c->selection.n_tools;
             c->tool[c->selection.n_tools++] = i;
         }
-        if (role[i] == ROLE_MUST && c->pinned[i])
+        if (role[i] == ROLE_MUST && !may_run(c, side, i))
             c->fixed_bytes += p->bytes[i];
-        else if ((role[i] == ROLE_MUST || role[i] == ROLE_TOOL) && !c->pinned[i])
-            add_project(c, i, role, tool_of);
+        else if ((role[i] == ROLE_MUST || role[i] == ROLE_TOOL) && may_run(c, side, i))
+            add_project(c, i, side, role, tool_of);
         c->gone[i] = role[i] == ROLE_NONE && !p->once[i] && side_of(side, q, i) == SIDE_BEFORE;
     }
     c->cost_scale = exp2(floor(log2(COST_RANGE / cost)));
@@ -117,9 +125,9 @@ bool one_cut_make(struct one_cut *c, const struct problem *p, int32_t q, const e
 
 // What a node costs, rounded down, so that whatever is proven stays true. With a tilt nothing is
 // proven: then later nodes are dearer.
-static int64_t scaled_cost(const struct one_cut *c, int32_t i) {
-    double cost = (double)c->p->cost[i] * c->cost_scale;
-    return (int64_t)(cost * (1 + c->tilt * (double)i / (double)c->p->n));
+static int64_t scaled_cost(const struct one_cut *c, int32_t k) {
+    double cost = (double)c->cost[k] * c->cost_scale;
+    return (int64_t)(cost * (1 + c->tilt * (double)c->project[k] / (double)c->p->n));
 }
 
 static int64_t priced(const struct one_cut *c, int32_t i, double price) {
@@ -143,7 +151,7 @@ static void take_choice(struct one_cut *c) {
         c->held_bytes += c->gone[c->tool[t]] ? 0 : p->bytes[c->tool[t]];
     for (int32_t k = 0; k < s->n_projects; k++) {
         int32_t i = c->project[k];
-        c->extra_cost += s->taken[k] ? p->cost[i] : 0;
+        c->extra_cost += s->taken[k] ? c->cost[k] : 0;
         c->held_bytes -= s->taken[k] ? p->bytes[i] : 0;
         c->gone[i] = s->taken[k] || (!c->must[k] && c->gone[i]);
     }
@@ -159,7 +167,7 @@ bool one_cut_price(struct one_cut *c, double price) {
     for (int32_t k = 0; k < s->n_projects; k++) {
         int32_t i = c->project[k];
         int64_t saved = only_bytes ? p->bytes[i] : priced(c, i, price);
-        int64_t profit = saved - (only_bytes ? 0 : scaled_cost(c, i));
+        int64_t profit = saved - (only_bytes ? 0 : scaled_cost(c, k));
         s->profit[k] = profit > 0 ? profit : 0;
         must += c->must[k] ? saved : 0;
     }

@@ -14,8 +14,10 @@
 //   the least bytes that must be held at q, at any cost;
 //   schedules: what is gone at the price where the rest just fits.
 //
-// Only the nodes on the proper sides of q count. In the given order that is everything; what is
-// proven with the ancestors and descendants of q alone holds for every order (any_order.h).
+// In the given order every node is on one side of q. When the order is free, that is known of the
+// ancestors and descendants of q only; any other node may run before q, after it, or both. Then it
+// is held at q or runs after it when a descendant of q reads it, but that run costs nothing: it may
+// be its first. What is proven so holds for every order (any_order.h).
 #pragma once
 
 #include "solver/problem.h"
@@ -36,6 +38,7 @@ struct one_cut {
                                 // later, that would have to be there
     int32_t *project, *tool;    // their nodes
     bool *must;                 // per project: read later, so it must be there
+    int64_t *cost;              // per project: of running after q
     int64_t must_bytes;         // of all of those
 
     // Of the last price: what the selection means.
