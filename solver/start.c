@@ -4,7 +4,7 @@
 #include "solver/start_cut.h"
 #include "solver/unroll.h"
 
-enum { MOST_CUTS = 6, LEAST_APART = 4 };
+enum { MOST_CUTS = 12, LEAST_APART = 4 };
 
 struct start {
     struct arena *a;        // for what goes out
@@ -37,8 +37,8 @@ static bool take(void *context, const struct start_cut *c) {
 
 // Cuts the best sequence at its peak.
 static bool cut_best(struct start *s, const struct problem *p, const struct start_goal *goal,
-                     const struct stop *stop) {
-    static const double growths[] = {1.25, 1, 1.5};
+                     const struct stop *stop, size_t n_growths) {
+    static const double growths[] = {1, 1.25, 1.5};
     struct arena scratch = arena_make(s->a->mem);
     struct sequence_facts facts;
     struct problem order;
@@ -47,26 +47,46 @@ static bool cut_best(struct start *s, const struct problem *p, const struct star
               unroll(p, s->best, &scratch, &order) &&
               start_cut_make(&cut, &order, facts.peak_at, goal, stop, &scratch);
     s->node_of = s->best.at;
-    for (size_t g = 0; ok && g < sizeof growths / sizeof *growths; g++)
+    for (size_t g = 0; ok && g < n_growths; g++)
         for (int32_t apart = cut.q + 1; ok && apart >= LEAST_APART; apart = apart * 2 / 3)
             ok = start_cut_run(&cut, apart, growths[g], &s->most_cost, take, s);
     arena_free(&scratch);
     return ok;
 }
 
-bool start_cuts(const struct problem *p, int64_t budget_bytes, const struct stop *stop,
-                struct arena *a, struct sequence *out) {
-    struct start s = {.a = a, .cost = problem_base_cost(p), .most_cost = INT64_MAX};
+// Cuts until the budget is met, or nothing is gained any more.
+static bool meet_budget(struct start *s, const struct problem *p, int64_t budget_bytes,
+                        const struct stop *stop) {
     struct start_goal goal = {.budget_bytes = budget_bytes};
-    bool ok = sequence_given(p, a, &s.best) &&
-              sequence_excess(p, s.best, budget_bytes, a, &s.excess_bytes);
-    for (int k = 0; ok && k < MOST_CUTS && s.excess_bytes > 0; k++) {
-        int64_t before = s.excess_bytes;
-        ok = cut_best(&s, p, &goal, stop) && sequence_prune(p, &s.best, a);
-        if (s.excess_bytes == before)
+    bool ok = sequence_given(p, s->a, &s->best) &&
+              sequence_excess(p, s->best, budget_bytes, s->a, &s->excess_bytes);
+    s->cost = problem_base_cost(p);
+    s->most_cost = INT64_MAX;
+    for (int k = 0; ok && k < MOST_CUTS && s->excess_bytes > 0; k++) {
+        int64_t before = s->excess_bytes;
+        ok = cut_best(s, p, &goal, stop, k == 0 ? 3 : 1) && sequence_prune(p, &s->best, s->a);
+        if (s->excess_bytes == before || (stop && stop_now(stop)))
             break;
     }
-    *out = s.best;
+    return ok;
+}
+
+// A schedule that fails a smaller budget may still fit this one.
+bool start_cuts(const struct problem *p, int64_t budget_bytes, const struct stop *stop,
+                struct arena *a, struct sequence *out) {
+    static const double shrinks[] = {1, 0.95, 0.9, 0.8};
+    int64_t least = INT64_MAX;
+    bool ok = true;
+    for (size_t k = 0; ok && k < sizeof shrinks / sizeof *shrinks && least > 0; k++) {
+        struct start s = {.a = a};
+        int64_t excess, room = budget_bytes - p->fixed_bytes;
+        ok = meet_budget(&s, p, p->fixed_bytes + (int64_t)((double)room * shrinks[k]), stop) &&
+             sequence_excess(p, s.best, budget_bytes, a, &excess);
+        if (ok && excess < least) {
+            least = excess;
+            *out = s.best;
+        }
+    }
     return ok;
 }
 
@@ -77,7 +97,7 @@ bool start_least(const struct problem *p, int64_t most_cost, const struct stop *
     struct sequence_facts facts;
     bool ok = sequence_given(p, a, &s.best) && sequence_measure(p, s.best, a, &facts);
     s.peak_bytes = facts.peak_bytes;
-    ok = ok && cut_best(&s, p, &goal, stop) && sequence_prune(p, &s.best, a);
+    ok = ok && cut_best(&s, p, &goal, stop, 3) && sequence_prune(p, &s.best, a);
     *out = s.best;
     return ok;
 }
