@@ -35,10 +35,6 @@ static status write_curve(struct cli *c, const char *path, const struct schedule
     return output_text(&c->arena, &c->diags, path, &text);
 }
 
-static void begin_search(void *context, int64_t budget_bytes) {
-    watch_begin(context, budget_bytes);
-}
-
 status cli_sweep(struct cli *c, const struct problem *p, const struct solve_options *o) {
     int64_t whole = problem_given_peak(p, &c->arena);
     struct budgets range;
@@ -55,7 +51,7 @@ status cli_sweep(struct cli *c, const struct problem *p, const struct solve_opti
     struct watch w;
     watch_open(&w, c, NULL, problem_base_cost(p));
     struct solve_hooks hooks = watch_hooks(&w);
-    st = curve_sweep(p, o, &hooks, begin_search, budgets, n, &c->arena, &c->diags, s);
+    st = curve_sweep(p, o, &hooks, watch_begin_search, budgets, n, &c->arena, &c->diags, s);
     watch_close(&w);
     if (st == ST_OK && path)
         st = write_curve(c, path, s, n);

@@ -167,6 +167,10 @@ void watch_begin(struct watch *w, int64_t budget_bytes) {
     pthread_mutex_unlock(&w->lock);
 }
 
+void watch_begin_search(void *watch, int64_t budget_bytes) {
+    watch_begin(watch, budget_bytes);
+}
+
 void watch_base(struct watch *w, int64_t base_cost) {
     pthread_mutex_lock(&w->lock);
     w->base_cost = base_cost;

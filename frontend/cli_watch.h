@@ -34,7 +34,8 @@ struct watch {
 bool watch_open(struct watch *w, struct cli *c, const char *path, int64_t base_cost);
 // A new search begins (there are several in a sweep): what the next lines are about.
 void watch_begin(struct watch *w, int64_t budget_bytes);
-void watch_base(struct watch *w, int64_t base_cost); // what overhead is of
-void watch_close(struct watch *w);                   // clears the live line, ends the thread
+void watch_begin_search(void *watch, int64_t budget_bytes); // the same, as a hook of solver/curve.h
+void watch_base(struct watch *w, int64_t base_cost);        // what overhead is of
+void watch_close(struct watch *w);                          // clears the live line, ends the thread
 
 struct solve_hooks watch_hooks(struct watch *w);

@@ -99,10 +99,6 @@ static status write_matrices(struct cli *c, const struct problem *p, const struc
     return output_text(&c->arena, &c->diags, path, &text);
 }
 
-static void begin_search(void *context, int64_t budget_bytes) {
-    watch_begin(context, budget_bytes);
-}
-
 // One budget, or with --overhead the least one.
 static status solve_one(struct cli *c, const struct problem *p, const struct solve_options *o) {
     struct watch w;
@@ -118,7 +114,7 @@ static status solve_one(struct cli *c, const struct problem *p, const struct sol
     watch_begin(&w, o->budget_bytes);
     int64_t start_ns = stop_clock_ns();
     struct solve_hooks hooks = watch_hooks(&w);
-    status st = overhead ? curve_least_memory(p, o, &hooks, begin_search,
+    status st = overhead ? curve_least_memory(p, o, &hooks, watch_begin_search,
                                               most_cost < 9e18 ? (int64_t)most_cost : INT64_MAX,
                                               &c->arena, &c->diags, &s)
                          : solve(p, o, &hooks, &c->arena, &c->diags, &s);

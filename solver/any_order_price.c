@@ -79,11 +79,8 @@ static bool price_cut(struct any_order *s, int32_t q, bool any) {
         ok = one_cut_bound(&cut, r->options->budget_bytes, &bound);
     }
     if (ok) {
-        solve_infeasible(r, any, bound.least_bytes, &q, 1);
-        if (any)
-            solve_bound_any(r, r->base_cost + bound.extra_cost, 'O');
-        else
-            solve_bound_given(r, r->base_cost + bound.extra_cost, 'O');
+        solve_infeasible(r, any, true, bound.least_bytes, &q, 1);
+        solve_bound_exact(r, any, r->base_cost + bound.extra_cost, 'O');
     }
     arena_free(&a);
     return ok;

@@ -9,7 +9,10 @@
 #include "solver/check.h"
 #include "solver/start.h"
 
-#define PROBES       7
+#define PROBES       16
+#define PROBES_AHEAD 6    // the time that is left is shared by so many
+#define STEP_PART    25   // of the memory: a probe asks for no more than that less ...
+#define NEAR_PART    4    // ... unless what is proven is as near as this
 #define CLOSE_PART   1000 // ends when the answer is within this part of what failed
 #define POLISH_SHARE 0.2  // of the time
 
@@ -178,8 +181,11 @@ status curve_least_memory(const struct problem *p, const struct solve_options *o
             break;
         o.starts = &best_steps;
         o.n_starts = 1;
-        o.budget_bytes = failed + (out->peak_bytes - failed) / 2;
-        share_limits(&o, options, start_ns, PROBES - k + 1, PROBES);
+        // Halfway while that is proven to be too little; then down in small steps.
+        bool halve = failed + 1 == proven && out->peak_bytes - failed < out->peak_bytes / NEAR_PART;
+        int64_t step = (out->peak_bytes - failed) / 2, small = out->peak_bytes / STEP_PART;
+        o.budget_bytes = out->peak_bytes - (halve || step < small ? step : small);
+        share_limits(&o, options, start_ns, PROBES_AHEAD, PROBES);
         if (begin)
             begin(hooks->context, o.budget_bytes);
         if ((st = probe(p, &o, hooks, a, d, &failed, &proven, out)) != ST_OK)

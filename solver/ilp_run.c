@@ -34,7 +34,7 @@ status ilp_run_least(struct solve_run *r, const struct ilp_effort *effort) {
     task.budget_bytes = r->given_peak_bytes;
     bool ok = ilp_solve(&task, &scratch, &result);
     if (ok && result.least_bytes > 0)
-        solve_infeasible(r, false, result.least_bytes, NULL, 0);
+        solve_infeasible(r, false, false, result.least_bytes, NULL, 0);
     arena_free(&scratch);
     return ok ? ST_OK : diag_no_room(r->diags);
 }

@@ -1,6 +1,7 @@
 // The incumbent: what methods offer is checked here, compared, kept and told on. A schedule that
 // the checker accepted is believed more than any bound: a bound above its cost, or a "proof" that
-// its budget does not work, is struck out. (MIP solvers have been seen to claim both.)
+// its budget does not work, is struck out. (MIP solvers have been seen to claim both.) What was
+// proven in integers stays then.
 #include "solver/incumbent.h"
 
 #include <string.h>
@@ -16,6 +17,8 @@ void incumbent_open(struct incumbent *b, struct mem *mem, const struct solve_hoo
                             .cost = INT64_MAX,
                             .bound_any = base_cost,
                             .bound_given = base_cost,
+                            .exact_any = base_cost,
+                            .exact_given = base_cost,
                             .known_bytes = INT64_MAX};
     pthread_mutex_init(&b->lock, NULL);
 }
@@ -82,17 +85,21 @@ static void strike_out(struct solve_run *r, const struct replay *replay, const i
     if (replay->peak_bytes < b->known_bytes)
         b->known_bytes = replay->peak_bytes;
     if (replay->peak_bytes < b->least_bytes) {
-        b->least_bytes = r->floor_bytes;
+        bool lied = replay->peak_bytes < b->exact_least;
+        b->least_bytes = lied ? r->floor_bytes : b->exact_least;
+        b->exact_least = b->least_bytes;
         b->n_refused++;
     }
     if (replay->peak_bytes > r->options->budget_bytes)
         return;
     if (replay->cost < b->bound_any) {
-        b->bound_any = r->base_cost;
+        b->exact_any = replay->cost < b->exact_any ? r->base_cost : b->exact_any;
+        b->bound_any = b->exact_any;
         b->n_refused++;
     }
     if (replay->given_order && replay->cost < b->bound_given) {
-        b->bound_given = r->base_cost;
+        b->exact_given = replay->cost < b->exact_given ? r->base_cost : b->exact_given;
+        b->bound_given = b->exact_given;
         b->n_refused++;
     }
     for (size_t k = 0; k < b->by_order.n; k++)
@@ -214,6 +221,17 @@ void solve_bound_given(struct solve_run *r, int64_t bound, char letter) {
     pthread_mutex_unlock(&r->best->lock);
 }
 
+void solve_bound_exact(struct solve_run *r, bool any_order, int64_t bound, char letter) {
+    struct incumbent *b = r->best;
+    pthread_mutex_lock(&b->lock);
+    int64_t *exact = any_order ? &b->exact_any : &b->exact_given;
+    bool applies = any_order || b->given_order;
+    if (bound > *exact && !(applies && bound > b->cost))
+        *exact = bound;
+    raise_bound(r, any_order ? &b->bound_any : &b->bound_given, bound, applies, letter);
+    pthread_mutex_unlock(&b->lock);
+}
+
 void solve_bound_order(struct solve_run *r, const int32_t *order, int64_t bound) {
     struct incumbent *b = r->best;
     size_t n_bytes = (size_t)r->p->n * sizeof *order;
@@ -227,7 +245,7 @@ void solve_bound_order(struct solve_run *r, const int32_t *order, int64_t bound)
     pthread_mutex_unlock(&b->lock);
 }
 
-void solve_infeasible(struct solve_run *r, bool any_order, int64_t least_bytes,
+void solve_infeasible(struct solve_run *r, bool any_order, bool exact, int64_t least_bytes,
                       const int32_t *nodes, int32_t n_nodes) {
     struct incumbent *b = r->best;
     pthread_mutex_lock(&b->lock);
@@ -235,6 +253,7 @@ void solve_infeasible(struct solve_run *r, bool any_order, int64_t least_bytes,
         b->n_refused++;
     } else if ((any_order || !r->options->free_order) && least_bytes > b->least_bytes) {
         b->least_bytes = least_bytes;
+        b->exact_least = exact ? least_bytes : b->exact_least;
         b->forcing = arena_copy(&b->lists, nodes, (size_t)n_nodes * sizeof *nodes);
         b->n_forcing = b->forcing ? n_nodes : 0;
     }

@@ -22,6 +22,8 @@ struct incumbent {
     int64_t cost, peak_bytes; // INT64_MAX and 0: there is none
     bool given_order;
     int64_t bound_any, bound_given; // at least base_cost
+    int64_t exact_any, exact_given; // those that rest on integers alone; likewise
+    int64_t exact_least;
     VEC(struct order_bound) by_order;
     int64_t least_bytes; // proven for the asked kind of order
     int64_t known_bytes; // INT64_MAX: none

@@ -63,7 +63,7 @@ static void report_floor(struct solve_run *r, int32_t node) {
         for (int32_t k = p->in_start[node]; k < p->in_start[node + 1]; k++)
             nodes[n++] = p->in_of[k];
     }
-    solve_infeasible(r, true, r->floor_bytes, nodes, n);
+    solve_infeasible(r, true, true, r->floor_bytes, nodes, n);
 }
 
 // Baselines answer for themselves; all else begins with the schedule that recomputes nothing, and
@@ -85,7 +85,7 @@ static status run_method(struct solve_run *r, const struct solve_method *m) {
     report_floor(r, node);
     solve_bound_any(r, r->options->known_bound_any, 'K');
     solve_bound_given(r, r->options->known_bound_given, 'K');
-    solve_infeasible(r, true, r->options->known_least_bytes, NULL, 0);
+    solve_infeasible(r, true, true, r->options->known_least_bytes, NULL, 0);
     status st = m->baseline ? ST_OK : offer_known(r);
     if (st == ST_OK && (m->baseline || !solve_settled(r)))
         st = m->run(r);

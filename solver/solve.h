@@ -89,10 +89,14 @@ bool solve_offer_steps(struct solve_run *r, struct steps s, char letter);
 void solve_bound_any(struct solve_run *r, int64_t bound, char letter);
 void solve_bound_given(struct solve_run *r, int64_t bound, char letter);
 void solve_bound_order(struct solve_run *r, const int32_t *order, int64_t bound);
+// The same, proven in integers: it stays when a claim of a solver in floating point, made in this
+// run, turns out to be false.
+void solve_bound_exact(struct solve_run *r, bool any_order, int64_t bound, char letter);
 
 // Proven: no schedule fits in fewer than least_bytes (with the given order only, or in any order).
-// `nodes` force it, when that is known. When least_bytes is over the budget, the run is over.
-void solve_infeasible(struct solve_run *r, bool any_order, int64_t least_bytes,
+// `nodes` force it, when that is known; `exact` as above. When least_bytes is over the budget, the
+// run is over.
+void solve_infeasible(struct solve_run *r, bool any_order, bool exact, int64_t least_bytes,
                       const int32_t *nodes, int32_t n_nodes);
 
 // What is known now. The sequence is a copy in the arena; false: there is no incumbent, or no room.

@@ -1,0 +1,60 @@
+// What a run believes: schedules over bounds, and bounds in integers over those of a solver in
+// floating point.
+#include "tests/unit/unit.h"
+
+#include "solver/incumbent.h"
+#include "solver/start.h"
+#include "tests/oracle/random_problem.h"
+
+// A false bound is struck out by a schedule; what was proven exactly stays.
+static void a_lie_costs_only_itself(void **state) {
+    (void)state;
+    struct scene s;
+    struct problem p;
+    struct sequence good;
+    struct sequence_facts facts;
+    scene_open(&s);
+    assert_int_equal(random_problem_chain(&s.arena, &s.diags, 20, 10, 5, &p), ST_OK);
+    struct solve_options o = solve_defaults();
+    o.budget_bytes = problem_given_peak(&p, &s.arena) / 2;
+    assert_true(start_cuts(&p, o.budget_bytes, NULL, &s.arena, &good));
+    assert_true(sequence_measure(&p, good, &s.arena, &facts));
+    assert_true(facts.peak_bytes <= o.budget_bytes && facts.cost > problem_base_cost(&p) + 1);
+
+    struct incumbent best;
+    struct stop stop = {.deadline_ns = STOP_NEVER};
+    struct solve_run r = {.p = &p,
+                          .options = &o,
+                          .arena = &s.arena,
+                          .diags = &s.diags,
+                          .stop = &stop,
+                          .base_cost = problem_base_cost(&p),
+                          .floor_bytes = problem_floor(&p, NULL),
+                          .best = &best};
+    incumbent_open(&best, s.arena.mem, &(struct solve_hooks){0}, r.base_cost);
+    int64_t exact = facts.cost - 1, least = r.floor_bytes + 1;
+    solve_bound_exact(&r, true, exact, 'O');
+    solve_infeasible(&r, true, true, least, NULL, 0);
+    solve_bound_any(&r, facts.cost + 5, 'C');
+    solve_infeasible(&r, true, false, o.budget_bytes + 1, NULL, 0);
+    assert_int_equal(solve_best_bound(&r), facts.cost + 5);
+    assert_true(solve_settled(&r)); // as far as it is told, nothing fits
+    assert_true(solve_offer(&r, good, 'A'));
+    assert_int_equal(solve_best_bound(&r), exact);
+    assert_int_equal(best.least_bytes, least);
+    assert_int_equal(best.n_refused, 2);
+    // Once there is a schedule, a bound above it is not taken at all.
+    solve_bound_any(&r, facts.cost + 5, 'C');
+    assert_int_equal(solve_best_bound(&r), exact);
+    solve_bound_any(&r, facts.cost, 'C');
+    assert_true(solve_settled(&r));
+    incumbent_close(&best);
+    scene_close(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lie_costs_only_itself),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
