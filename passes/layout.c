@@ -12,9 +12,6 @@
 #include "ir/keys.h"
 #include "solver/offsets.h"
 
-#define LAYOUT_WORK 8000 // limit on the search, a fraction of a second
-#define GOOD_SHARE  1000 // an arena that is larger than the live bytes by this share is good enough
-
 static int64_t round_up(int64_t n, int64_t alignment) {
     return (n + alignment - 1) / alignment * alignment;
 }
@@ -30,26 +27,6 @@ static bool stack_all(struct layout *l) {
     }
     l->arena_bytes = l->bound_bytes = end;
     return true;
-}
-
-// Stops at the first answer that is as good as optimal; takes the best when it finds none.
-static status search(const struct buffer *list, size_t n, int64_t work, struct arena *a,
-                     struct diags *d, const struct stop *stop, int64_t *offset,
-                     int64_t *arena_bytes, int64_t *bound) {
-    struct arena scratch = arena_make(a->mem);
-    struct diags unmet = diags_make(&scratch); // that nothing is that good is no error
-    int64_t live;
-    status st = offsets_max_live(list, n, a, d, &live);
-    struct offsets_options options = {
-        .capacity_bytes = live + live / GOOD_SHARE, .work = work ? work : LAYOUT_WORK, .seed = 1};
-    if (!st)
-        st = offsets_assign(list, n, &options, a, &unmet, stop, offset, arena_bytes, bound);
-    if (st == ST_INFEASIBLE || st == ST_NO_PLAN)
-        st = ST_OK;
-    else if (st)
-        diags_take(d, &unmet);
-    arena_free(&scratch);
-    return st;
 }
 
 // Offsets for the buffers of one stream, from l->arena_bytes on.
@@ -74,7 +51,7 @@ static status place_stream(struct layout *l, uint32_t stream, const struct layou
     if (!n)
         return ST_OK;
     int64_t base = round_up(l->arena_bytes, l->alignment);
-    status st = search(list, n, o->work, a, d, stop, offset, &arena_bytes, &bound);
+    status st = layout_place(list, n, o->work, a, d, stop, offset, &arena_bytes, &bound);
     if (st)
         return st;
     for (size_t i = 0; i < n; i++)

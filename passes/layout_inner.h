@@ -2,6 +2,7 @@
 #pragma once
 
 #include "passes/layout.h"
+#include "solver/offsets.h"
 
 // Storages on their way to buffers (layout_buffers.c).
 struct layout_groups {
@@ -18,6 +19,11 @@ struct layout_groups {
 // Buffers without offsets; out->stream must be set.
 status layout_buffers(const struct graph *g, bool in_place, struct arena *a, struct diags *d,
                       struct layout *out);
+
+// Offsets for buffers (layout_place.c); `work` as in layout_options.
+status layout_place(const struct buffer *list, size_t n, int64_t work, struct arena *a,
+                    struct diags *d, const struct stop *stop, int64_t *offset, int64_t *arena_bytes,
+                    int64_t *bound);
 
 // What a dynamic pool takes from the system (layout_pool.c).
 status layout_pool_bytes(const struct graph *g, bool by_class, struct arena *a, struct diags *d,
