@@ -128,9 +128,9 @@ static void test_optimum_free(void **unused) {
     reaches_optimum(true);
 }
 
-// The greedy start is right, follows the given order, runs `once` nodes once, and saves something
+// The start is right, follows the given order, runs `once` nodes once, and saves something
 // somewhere.
-static void test_greedy_start(void **unused) {
+static void test_start(void **unused) {
     (void)unused;
     int n_less = 0;
     for (uint64_t index = 0; index < 300; index++) {
@@ -219,7 +219,7 @@ static void test_no_room(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_state_replays), cmocka_unit_test(test_optimum_given),
-        cmocka_unit_test(test_optimum_free),  cmocka_unit_test(test_greedy_start),
+        cmocka_unit_test(test_optimum_free),  cmocka_unit_test(test_start),
         cmocka_unit_test(test_repeats),       cmocka_unit_test(test_stops),
         cmocka_unit_test(test_no_room),
     };
