@@ -304,7 +304,7 @@ static bool heal_copies(struct placing *p) {
 static bool set_order(struct placing *p, struct remat_result *out) {
     struct graph *g = p->g;
     for (size_t i = 0; i < g->order.n; i++)
-        if (!p->placed[g->order.at[i].i] && g->order.at[i].i < p->n_nodes)
+        if (g->order.at[i].i < p->n_nodes && !p->placed[g->order.at[i].i]) // copies are placed
             graph_remove_node(g, g->order.at[i]);
     if (!drop_dead(p) || !heal_copies(p))
         return false;
