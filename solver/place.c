@@ -5,9 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "solver/place_remat.h"
 #include "solver/pool.h"
 
 enum { ROUND_PROPOSALS = 1000, RESTART_EVERY = 16, EXCHANGE_STREAM = 1 << 20 };
+#define REMAT_SHARE   0.25 // of the time, for starts that recompute
 #define COLDEST       1e-4 // temperatures at first, relative to the cost
 #define HOTTEST       3e-2
 #define HEAT_STEP     1.2
@@ -191,12 +193,15 @@ static status make_starts(struct place_search *s) {
     arena_free(&scratch);
     if (st != ST_OK)
         return st;
-    int32_t n =
-        place_starts(s->p, s->arena, s->starts + s->n_starts, PLACE_STARTS_MOST - s->n_starts);
-    if (n < 0)
-        return diag_no_room(s->diags);
-    s->n_starts += n;
-    return ST_OK;
+    int32_t n = 0;
+    if (s->options->allowed.recompute)
+        n = place_remat(s->p, s->options->seed, s->options->seconds * REMAT_SHARE, s->stop,
+                        s->arena, s->starts + s->n_starts, PLACE_STARTS_MOST - s->n_starts);
+    s->n_starts += n > 0 ? n : 0;
+    if (n >= 0)
+        n = place_starts(s->p, s->arena, s->starts + s->n_starts, PLACE_STARTS_MOST - s->n_starts);
+    s->n_starts += n > 0 ? n : 0;
+    return n < 0 ? diag_no_room(s->diags) : ST_OK;
 }
 
 static status make_chains(struct place_search *s) {

@@ -3,7 +3,7 @@
 
 #include "solver/place.h"
 
-enum { PLACE_STARTS_MOST = 6 };
+enum { PLACE_STARTS_MOST = 8 };
 
 struct place_chain {
     struct arena arena;

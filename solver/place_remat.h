@@ -1,0 +1,14 @@
+// Starts for the placement search that fit small memories: a training step is cut across the
+// devices so that the backward pass goes back the way that the forward pass came, and each device
+// stays within its memory by recomputing, as the rematerialization solver plans it for the nodes of
+// that device alone.
+#pragma once
+
+#include "ir/base/stop.h"
+#include "solver/strategy.h"
+
+// At most `most` strategies that can be carried out, whether they fit or not; fewer when the graph
+// does not tell forward from backward, or the stop is raised. All together take about `seconds`, or
+// a work that depends on the problem alone (0). -1: no room.
+int32_t place_remat(const struct placement *p, uint64_t seed, double seconds, struct stop *stop,
+                    struct arena *a, struct strategy *out, int32_t most);
