@@ -12,7 +12,8 @@
 
 #include "solver/solve.h"
 
-enum { WORK_PER_NODE = 40 };
+enum { WORK_PER_NODE = 10 };
+#define NEAR_ENOUGH 0.05 // of the bound: the search goes on from there
 
 struct part { // what one device does
     struct problem problem;
@@ -135,6 +136,7 @@ static status plan_part(struct cutting *k, int32_t device, struct diags *d) {
     struct solve_options o = solve_defaults();
     o.budget_bytes = k->p->place[device].memory_bytes;
     o.free_order = false;
+    o.gap = NEAR_ENOUGH;
     o.seconds = k->seconds;
     o.work = (int64_t)WORK_PER_NODE * part->problem.n;
     o.seed = k->seed;
