@@ -15,8 +15,30 @@ uint32_t devices_add(struct model *m, const char *name) {
     return (uint32_t)m->device_names.n;
 }
 
+// The model's own list, so that devices keep their numbers.
+static bool add_listed(struct model *m) {
+    const char *text = pairs_get(&m->metadata, KEY_DEVICES);
+    while (text && *text) {
+        size_t n = strcspn(text, "\n");
+        const char *name = pool_intern_n(m->pool, text, n);
+        if (!name || (n && !devices_add(m, name)))
+            return false;
+        text += n + (text[n] != 0);
+    }
+    return true;
+}
+
+static bool list_all(struct model *m) {
+    struct str text = str_make(m->arena);
+    for (size_t i = 0; i < m->device_names.n; i++)
+        str_addf(&text, "%s%s", i ? "\n" : "", m->device_names.at[i]);
+    return !text.failed && pairs_set(&m->metadata, m->arena, KEY_DEVICES, str_text(&text));
+}
+
 status devices_from_metadata(struct model *m, struct diags *d) {
     const struct graph *g = m->graph;
+    if (!add_listed(m))
+        return diag_no_room(d);
     for (size_t i = 0; i < g->order.n; i++) {
         struct node *n = graph_node(g, g->order.at[i]);
         const char *name = n->device ? NULL : pairs_get(&n->metadata, KEY_DEVICE);
@@ -34,7 +56,7 @@ status devices_to_metadata(struct model *m, struct diags *d) {
             !pairs_set(&n->metadata, m->arena, KEY_DEVICE, m->device_names.at[n->device - 1]))
             return diag_no_room(d);
     }
-    return ST_OK;
+    return !m->device_names.n || list_all(m) ? ST_OK : diag_no_room(d);
 }
 
 bool devices_resident(const struct graph *g, value_id v) {

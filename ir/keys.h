@@ -12,6 +12,7 @@
 #define KEY_COST           "dev.mfc.cost"
 #define KEY_BASE_COST      "dev.mfc.base_cost"
 #define KEY_BOUND          "dev.mfc.bound"
+#define KEY_DEVICES        "dev.mfc.devices" // one a line, in the order of their numbers
 #define KEY_OPTIONS        "dev.mfc.options" // that make the same step again
 
 // Of a node.
