@@ -12,6 +12,13 @@
 #include "passes/remat.h"
 #include "solver/curve.h"
 
+#define MOST_KNOWN 4
+
+struct schedules {
+    struct schedule at[MOST_KNOWN];
+    int32_t n;
+};
+
 struct comparison {
     const struct model *step;
     struct pass_context *c;
@@ -124,28 +131,47 @@ static status least_budget(struct comparison *k, const char *method, struct sche
     return st;
 }
 
-static status add_planned(struct comparison *k, const char *name, int64_t most_cost) {
+// The least memory within this time: of what the solver finds, starting from what is known, and of
+// what is known already.
+static status add_planned(struct comparison *k, const char *name, int64_t most_cost,
+                          struct schedules *known) {
     struct solve_hooks hooks = {.stop = k->c->stop};
-    struct schedule s;
-    status st = curve_least_memory(&k->remat.problem, &k->solve, &hooks, NULL, most_cost,
-                                   k->c->arena, k->c->diags, &s);
-    return st ? st : add_schedule(k, name, &s);
+    struct solve_options o = k->solve;
+    struct steps starts[MOST_KNOWN];
+    struct schedule best;
+    o.starts = starts;
+    for (; o.n_starts < known->n; o.n_starts++)
+        starts[o.n_starts] = known->at[o.n_starts].steps;
+    status st = curve_least_memory(&k->remat.problem, &o, &hooks, NULL, most_cost, k->c->arena,
+                                   k->c->diags, &best);
+    if (st)
+        return st;
+    for (int32_t i = 0; i < known->n; i++)
+        if (known->at[i].cost <= most_cost && known->at[i].peak_bytes < best.peak_bytes)
+            best = known->at[i];
+    known->at[known->n++] = best;
+    return add_schedule(k, name, &best);
 }
 
 static status add_recomputed(struct comparison *k) {
     struct schedule root, recursion;
+    struct schedules known = {0};
     bool has_root, has_recursion;
     status st = run_method(k, "chen-sqrt", BUDGET_NONE, &root, &has_root);
     if (!st)
         st = least_budget(k, "recursive", &recursion, &has_recursion);
-    if (!st && has_root)
+    if (!st && has_root) {
         st = add_schedule(k, "sqrt(n)", &root);
-    if (!st && has_recursion)
+        known.at[known.n++] = root;
+    }
+    if (!st && has_recursion) {
         st = add_schedule(k, "recursion", &recursion);
+        known.at[known.n++] = recursion;
+    }
     if (!st && has_root)
-        st = add_planned(k, "planned, in the time of sqrt(n)", root.cost);
+        st = add_planned(k, "planned, in the time of sqrt(n)", root.cost, &known);
     if (!st && has_recursion)
-        st = add_planned(k, "planned, in the time of recursion", recursion.cost);
+        st = add_planned(k, "planned, in the time of recursion", recursion.cost, &known);
     return st;
 }
 

@@ -1,9 +1,8 @@
-// Offsets for the buffers of a step, by solver/offsets.h. A step has thousands of buffers, most of
-// them tiny: the small ones, which together are never more than one part in SMALL_SHARE of what is
-// live, get an end of the arena to themselves, so that the search has only the others to arrange.
-//
-// The search goes on in rounds until the arena is good: a short one that looks for an answer within
-// GOOD_SHARE of the live bytes, which most steps have; then longer ones for the best there is.
+// Offsets for the buffers of a step, by solver/offsets.h. First a short search for an answer within
+// GOOD_SHARE of the live bytes, which most steps have. Else longer ones for the best there is. A
+// step has thousands of buffers, most of them tiny: for these the small ones, which together are
+// never more than one part in SMALL_SHARE of what is live, get an end of the arena to themselves,
+// so that the search has only the others to arrange.
 #include <stdlib.h>
 
 #include "passes/layout_inner.h"
@@ -107,11 +106,18 @@ status layout_place(const struct buffer *list, size_t n, int64_t work, struct ar
                     int64_t *bound) {
     struct buffer *part = ARENA_ARRAY(a, struct buffer, n);
     size_t *which = ARENA_ARRAY(a, size_t, n);
-    int64_t *placed = ARENA_ARRAY(a, int64_t, n), limit = -1, end = 0, live = 0;
-    if (!part || !which || !placed)
+    int64_t *placed = ARENA_ARRAY(a, int64_t, n), *apart = ARENA_ARRAY(a, int64_t, n);
+    int64_t limit = -1, end = 0, live = 0;
+    if (!part || !which || !placed || !apart)
         return diag_no_room(d);
-    status st = n > SMALL_COUNT ? small_limit(list, n, a, d, &limit) : ST_OK;
-    *bound = 0;
+    bool is_large = n > SMALL_COUNT;
+    status st = search(list, n, is_large && !work ? rounds[0] : work, a, d, stop, offset,
+                       arena_bytes, bound);
+    if (!st)
+        st = offsets_max_live(list, n, a, d, &live);
+    if (st || !is_large || is_good(*arena_bytes, live, *bound, GOOD_SHARE))
+        return st;
+    st = small_limit(list, n, a, d, &limit);
     for (int small = 0; small < 2 && !st; small++) {
         size_t n_part = take_part(list, n, limit, small, part, which);
         int64_t part_bytes, part_bound;
@@ -120,16 +126,19 @@ status layout_place(const struct buffer *list, size_t n, int64_t work, struct ar
         // What is small gets a short search: all of it together is little.
         st = search(part, n_part, small && !work ? rounds[0] : work, a, d, stop, placed,
                     &part_bytes, &part_bound);
-        int64_t base =
-            n_part ? (end + part[0].alignment - 1) / part[0].alignment * part[0].alignment : end;
-        for (size_t i = 0; i < n_part && !st; i++)
-            offset[which[i]] = base + placed[i];
+        if (st)
+            return st;
+        int64_t step = part[0].alignment > 0 ? part[0].alignment : 1;
+        int64_t base = (end + step - 1) / step * step;
+        for (size_t i = 0; i < n_part; i++)
+            apart[which[i]] = base + placed[i];
         end = base + part_bytes;
         *bound = part_bound > *bound ? part_bound : *bound;
     }
-    if (!st)
-        st = offsets_max_live(list, n, a, d, &live);
-    *bound = !st && live > *bound ? live : *bound;
+    if (st || end >= *arena_bytes)
+        return st;
     *arena_bytes = end;
-    return st ? st : offsets_check(list, n, offset, end, a, d);
+    for (size_t i = 0; i < n; i++)
+        offset[i] = apart[i];
+    return offsets_check(list, n, offset, end, a, d);
 }

@@ -263,9 +263,36 @@ static void out_of_the_arena(void **state) {
     scene_close(&s);
 }
 
+// No room at any moment is an answer, not a crash.
+static void no_room(void **state) {
+    (void)state;
+    struct scene s;
+    scene_open(&s);
+    struct pool names = pool_make(&s.arena);
+    struct rng r = rng_make(7, 0);
+    struct model *m = random_chain(&s, &names, &r);
+    struct layout_options o = {.in_place = true, .shares = true, .n_streams = 2, .alignment = 4};
+    status st = ST_LIMIT;
+    int64_t k = 0;
+    for (; k < 5000 && st != ST_OK; k++) {
+        struct layout l;
+        struct arena own = arena_make(&s.mem);
+        s.mem.fail_after = k;
+        st = layout_of(m->graph, &o, &own, &s.diags, NULL, &l);
+        s.mem.fail_after = -1;
+        arena_free(&own);
+        assert_true(st == ST_OK || st == ST_LIMIT);
+    }
+    assert_int_equal(st, ST_OK);
+    assert_true(k > 20);
+    model_close(m);
+    scene_close(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_place_rule), cmocka_unit_test(colours), cmocka_unit_test(streams_apart),
-        cmocka_unit_test(moved_addresses), cmocka_unit_test(out_of_the_arena)};
+        cmocka_unit_test(in_place_rule),    cmocka_unit_test(colours),
+        cmocka_unit_test(streams_apart),    cmocka_unit_test(moved_addresses),
+        cmocka_unit_test(out_of_the_arena), cmocka_unit_test(no_room)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
