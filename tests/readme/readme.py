@@ -49,8 +49,8 @@ with tempfile.TemporaryDirectory() as folder:
     if help_codes != table_codes:
         complain(f"exit codes: --help has {help_codes}, README has {table_codes}")
 
-    commands = set(re.findall(r"^  (\w+)  ", text[text.index("Commands"):text.index("Options of every")], re.M))
-    named = set(re.findall(r"^\| `mfc ([a-z]+)", readme, re.M)) | {"plan"}
+    commands = set(re.findall(r"^  ([\w-]+)  ", text[text.index("Commands"):text.index("Options of every")], re.M))
+    named = set(re.findall(r"^\| `mfc ([a-z-]+)", readme, re.M)) | {"plan"}
     if commands != named:
         complain(f"commands: --help has {sorted(commands)}, README has {sorted(named)}")
 

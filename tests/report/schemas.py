@@ -102,6 +102,8 @@ check("mfc-why", run("why", os.path.join(scratch, "plan.onnx"), "h0", "--json", 
 check("mfc-why", run("why", os.path.join(scratch, "plan.onnx"), "image", "--json", "-"))
 check("mfc-curves", run("sweep", os.path.join(example, "mlp.onnx"), "--budgets", "50%..100%/3", "--methods", "keep-all,portfolio",
                         "--work", "50", "-q", "--json", "-"))
+check("mfc-max-batch", run("max-batch", os.path.join(example, "mlp.onnx"), "--budget", "200kB", "--methods", "keep-all,portfolio",
+                           "--work", "50", "-q", "--json", "-"))
 # No pass: the text is the plan, with devices and repetitions as written.
 text = [os.path.join(scratch, "devices.mfc"), "--passes", "sort", "-o", os.path.join(scratch, "out.mfc")]
 trace = run(*text, "--trace", "OUT", out="devices.json")
