@@ -160,10 +160,8 @@ def seed_dropouts(model):
         node.attribute.append(helper.make_attribute("seed", i + 1))
 
 
-def write(name, small, folder):
-    torch.manual_seed(1)
-    make, sample = MODELS[name]
-    model, sample = make(small).train(), sample(small)
+def save(model, sample, path):
+    model.train()
     file = io.BytesIO()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -171,9 +169,14 @@ def write(name, small, folder):
                           do_constant_folding=False, input_names=["x"], output_names=["y"])
     exported = onnx.load_from_string(file.getvalue())
     seed_dropouts(exported)
-    path = os.path.join(folder, name + ".onnx")
     onnx.save(exported, path)
     print(f"{path}: {len(exported.graph.node)} nodes, {os.path.getsize(path) / 1e6:.1f} MB", flush=True)
+
+
+def write(name, small, folder):
+    torch.manual_seed(1)
+    make, sample = MODELS[name]
+    save(make(small), sample(small), os.path.join(folder, name + ".onnx"))
 
 
 def main():
@@ -191,4 +194,5 @@ def main():
         write(name, args.small, args.folder)
 
 
-main()
+if __name__ == "__main__":
+    main()
