@@ -81,19 +81,12 @@ static void make_outputs(struct planner *p, const struct node *n) {
     }
 }
 
-static void release(struct planner *p, uint32_t b) {
-    if (b && !p->s->is_fixed[b] && !p->s->is_output[b] && p->n_readers[b] == 0)
-        p->freed[p->n_freed++] = b;
-}
-
 static void end_read(void *to, value_id v, node_id user) {
     struct planner *p = to;
     uint32_t b = buffer_of(p, v);
     (void)user;
-    if (b) {
-        p->n_readers[b]--;
-        release(p, b);
-    }
+    if (b && --p->n_readers[b] == 0 && !p->s->is_fixed[b] && !p->s->is_output[b])
+        p->freed[p->n_freed++] = b;
 }
 
 static void count_read(void *to, value_id v, node_id user) {
@@ -111,13 +104,16 @@ static void visit_reads(const struct planner *p, node_id id, visit_use *visit) {
 }
 
 static void run_node(struct planner *p, node_id id) {
-    const struct node *n = graph_node(p->g, id);
-    make_outputs(p, n);
+    make_outputs(p, graph_node(p->g, id));
     visit_reads(p, id, end_read);
-    for (uint32_t k = 0; k < n->n_out; k++) { // what nobody reads is free at once
+}
+
+// Held from its computation to the end, like an output.
+static void hold_unread(struct planner *p, const struct node *n) {
+    for (uint32_t k = 0; k < n->n_out; k++) {
         uint32_t own = n->out[k].i ? p->s->of[n->out[k].i] : 0;
-        if (own && p->s->first[own].i == n->out[k].i)
-            release(p, buffer_of(p, n->out[k]));
+        if (own && p->n_readers[own] == 0 && !p->s->is_fixed[own])
+            p->s->is_output[own] = true;
     }
 }
 
@@ -133,6 +129,8 @@ status runtime_alloc(const struct graph *g, const node_id *order, size_t n, stru
         return diag_no_room(d);
     for (size_t i = 0; i < n; i++)
         visit_reads(&p, order[i], count_read);
+    for (size_t i = 0; i < n; i++)
+        hold_unread(&p, graph_node(g, order[i]));
     for (size_t i = 0; i < n; i++)
         run_node(&p, order[i]);
     for (uint32_t v = 1; v < g->values.n; v++)

@@ -13,8 +13,8 @@
 //      makes, gets the operand that tells the shape as an alias: so the planner can match no shapes
 //      and holds no buffer longer than it is needed, and nothing big is folded into a constant.
 //
-// Besides, a random Dropout is kept from being removed (rewrite_masks.c), and every node says what
-// it is (rewrite_label.c).
+// Besides, outputs that nobody reads are left out (rewrite_unread.c), a random Dropout is kept from
+// being removed (rewrite_masks.c), and every node says what it is (rewrite_label.c).
 //
 // The pairs of 1 are the least set that fixes the order of the heavy nodes. Let u, v be consecutive
 // heavy nodes. A way from u to v can pass light nodes only: a heavy one on it would have to stand
@@ -154,7 +154,9 @@ static status walk(struct rewrite *r) {
 static status prepare(struct rewrite *r) {
     struct arena *a = r->c->arena;
     struct graph *g = r->g;
-    status st = rewrite_add_masks(r);
+    status st = rewrite_drop_unread(r);
+    if (!st)
+        st = rewrite_add_masks(r);
     if (!st)
         st = rewrite_weigh(r);
     if (st)

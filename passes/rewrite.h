@@ -48,6 +48,9 @@ bool rewrite_can_anchor(const struct graph *g, value_id v);
 // first, and is remembered.
 node_id rewrite_twin(struct rewrite *r, node_id n);
 
+// rewrite_unread.c: outputs that nobody reads go, where an operator may leave them out.
+status rewrite_drop_unread(struct rewrite *r);
+
 // rewrite_masks.c: random Dropouts get a mask that is read; before the walk, and on it.
 status rewrite_add_masks(struct rewrite *r);
 void rewrite_read_masks(struct rewrite *r, node_id reader);

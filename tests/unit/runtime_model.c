@@ -127,6 +127,18 @@ static void outputs_are_held(void **state) {
                 4000);
 }
 
+// The indices of a are nobody's: they stay to the end, beside the large d. b is read and goes.
+static void what_nobody_reads_stays(void **state) {
+    (void)state;
+    expect_peak("  const %k : i64[3] = {1,1,250}\n  const %big : i64[1] = {1000}\n"
+                "  %v = Reshape(%x, %k) : f32[1,1,250]\n"
+                "  %a, %i = MaxPool(%v, kernel_shape=[1]) : f32[1,1,250], i64[1,1,250]\n"
+                "  %b = GlobalAveragePool(%a) : f32[1,1,1]\n"
+                "  %d = Expand(%b, %big) : f32[1,1,1000]\n"
+                "  %e = GlobalAveragePool(%d) : f32[1,1,1]\n  output %e\n",
+                1000 + 24 + 8 + 2000 + 4 + 4000);
+}
+
 // Conv and Relu are one at the fusing levels. At the others both results are held while Relu runs:
 // Conv's shape is not known, since that of the hidden input is not.
 static void activations_are_fused(void **state) {
@@ -184,6 +196,7 @@ int main(void) {
         cmocka_unit_test(buffers_are_held_for_reuse),
         cmocka_unit_test(hidden_shapes_are_not_held),
         cmocka_unit_test(outputs_are_held),
+        cmocka_unit_test(what_nobody_reads_stays),
         cmocka_unit_test(activations_are_fused),
         cmocka_unit_test(transposes_are_read_through),
         cmocka_unit_test(file_order_is_liveness),
