@@ -260,6 +260,21 @@ static void mark_needed(void *to, value_id v, node_id user) {
     ((bool *)to)[v.i] = true;
 }
 
+// An optional result that nobody reads is not asked for: the kernel does not make it then, while
+// ONNX Runtime would hold it to the end. (A random Dropout needs its mask to be one, and training
+// statistics are tiny.)
+static void drop_results(struct graph *g, struct node *n, const bool *needed) {
+    if (n->op == OP_UNKNOWN || n->op == OP_Dropout || n->op == OP_BatchNormalization)
+        return;
+    for (uint32_t o = (uint32_t)op_info(n->op)->min_out; o < n->n_out; o++)
+        if (n->out[o].i && !needed[n->out[o].i]) {
+            graph_value(g, n->out[o])->def = NODE_NONE;
+            n->out[o] = VALUE_NONE;
+        }
+    while (n->n_out > 1 && !n->out[n->n_out - 1].i)
+        n->n_out--;
+}
+
 // Walks backwards, so that what only dead nodes read is dead too.
 static bool drop_dead(struct placing *p) {
     struct graph *g = p->g;
@@ -269,7 +284,7 @@ static bool drop_dead(struct placing *p) {
     for (size_t i = 0; i < g->outputs.n; i++)
         needed[g->outputs.at[i].i] = true;
     for (size_t i = p->order.n; i-- > 0;) {
-        const struct node *n = graph_node(g, p->order.at[i]);
+        struct node *n = graph_node(g, p->order.at[i]);
         bool any = false;
         for (uint32_t o = 0; o < n->n_out; o++)
             any |= n->out[o].i && needed[n->out[o].i];
@@ -277,6 +292,7 @@ static bool drop_dead(struct placing *p) {
             graph_remove_node(g, p->order.at[i]);
             continue;
         }
+        drop_results(g, n, needed);
         for (uint32_t k = 0; k < n->n_in; k++)
             needed[n->in[k].i] = true;
         node_captured(g, p->order.at[i], mark_needed, needed);
