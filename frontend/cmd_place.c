@@ -61,6 +61,10 @@ static status read_settings(struct cli *c, struct place_options *o) {
     o->allowed.copies = !options_flag(x, "no-copies");
     o->allowed.recompute = !options_flag(x, "no-recompute");
     o->allowed.offload = !options_flag(x, "no-offload");
+    o->allowed.devices = !options_flag(x, "keep-devices");
+    if (!o->allowed.devices && !options_given(x, "start"))
+        return diag_error(&c->diags, DIAG_USAGE, loc_none(),
+                          "--keep-devices keeps those of --start FILE, which is missing");
     o->work = options_int(x, "work");
     // Work alone decides when it is given without a time: the result can then be repeated.
     o->seconds = o->work > 0 && !options_given(x, "time") ? 0 : options_real(x, "time");
@@ -166,6 +170,9 @@ static const struct option_spec place_options[] = {
      "energy"},
     {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0, "where the strategy goes; - is stdout"},
     {"start", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "a strategy to begin with"},
+    {"keep-devices", 0, OPTION_FLAG, NULL, NULL, 0, 0,
+     "every node stays where the start has it; copies, recomputation, offload and order may "
+     "change"},
     {"time", 't', OPTION_REAL, "SECONDS", "30", 0, 0, "end after so long"},
     {"work", 0, OPTION_INT, "N", "0", 0, INT64_MAX,
      "end after so many proposals, the same on every machine; 0: no limit"},

@@ -129,7 +129,7 @@ static bool is_allowed(const struct mcmc *c, enum mcmc_kind kind) {
     case MCMC_ORDER:
         return c->allowed.order;
     default:
-        return several;
+        return c->allowed.devices && several;
     }
 }
 

@@ -48,6 +48,7 @@ struct mcmc_objective {
 
 struct mcmc_allowed {
     bool copies, recompute, offload, order;
+    bool devices; // nodes may change theirs
 };
 
 struct mcmc_count {

@@ -19,7 +19,7 @@ enum { ROUND_PROPOSALS = 1000, RESTART_EVERY = 16, EXCHANGE_STREAM = 1 << 20 };
 #define WORSE_HOTTEST 0.1
 
 struct place_options place_defaults(void) {
-    return (struct place_options){.allowed = {true, true, true, true},
+    return (struct place_options){.allowed = {true, true, true, true, true},
                                   .seconds = 30,
                                   .seed = 1,
                                   .n_chains = 8,

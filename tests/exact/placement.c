@@ -157,7 +157,7 @@ static int64_t by_search(struct scene *sc, const struct placement *p, bool laten
     struct place_options o = place_defaults();
     struct place_result r;
     o.objective.goal = latency ? MCMC_LATENCY : MCMC_THROUGHPUT;
-    o.allowed = (struct mcmc_allowed){.copies = copies, .order = true};
+    o.allowed = (struct mcmc_allowed){.copies = copies, .order = true, .devices = true};
     o.seconds = 0;
     o.work = work;
     o.threads = 1;
