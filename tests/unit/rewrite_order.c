@@ -182,14 +182,22 @@ static bool touches_big(const struct graph *g, const struct node *n) {
     return false;
 }
 
-static void rewrite(struct scene *s, struct model *m, const char *shapes) {
+// With an allocation that fails after so many others; -1: none does.
+static status rewrite_failing(struct scene *s, struct model *m, const char *shapes, int64_t after) {
     struct options o = options_make(&s->arena);
     struct pass_context c = {.arena = &s->arena, .diags = &s->diags, .options = &o};
     struct pipeline p;
     assert_int_equal(pass_add_options(&o, &s->diags), ST_OK);
     assert_int_equal(options_set(&o, &s->diags, "runtime-shapes", shapes), ST_OK);
     assert_int_equal(pipeline_parse(&s->arena, &s->diags, "rewrite", &p), ST_OK);
+    s->mem.fail_after = after;
     status st = pipeline_run(&p, m, &c, NULL);
+    s->mem.fail_after = -1;
+    return st;
+}
+
+static void rewrite(struct scene *s, struct model *m, const char *shapes) {
+    status st = rewrite_failing(s, m, shapes, -1);
     for (size_t i = 0; st && i < s->diags.list.n; i++)
         print_message("%s\n", s->diags.list.at[i].text);
     assert_int_equal(st, ST_OK);
@@ -256,10 +264,25 @@ static void with_known_shapes(void **state) {
     any_order_is_kept("known");
 }
 
+static void without_memory_it_says_so(void **state) {
+    (void)state;
+    status st = ST_LIMIT;
+    for (int64_t k = 0; st; k++) {
+        struct scene s;
+        scene_open(&s);
+        struct pool names = pool_make(&s.arena);
+        struct model *m = make(&s, &names, 3);
+        st = rewrite_failing(&s, m, "hidden", k);
+        assert_true(st == ST_OK || st == ST_LIMIT);
+        scene_close(&s);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(with_hidden_shapes),
         cmocka_unit_test(with_known_shapes),
+        cmocka_unit_test(without_memory_it_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
