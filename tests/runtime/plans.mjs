@@ -1,0 +1,52 @@
+// Plans of a few networks on the real ONNX Runtime, at the optimization levels disabled and all: every output is that of the unplanned step,
+// bit by bit, the measured peak is within 3 % of the promised one and at most 3 % over the budget. The networks are large enough for
+// what the process itself does (some megabytes) to be well below that.
+//
+//     node plans.mjs MFC NETWORKS        NETWORKS: the folder with resnet-op17.onnx, unet-op17.onnx
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writeAttention } from './attention.mjs';
+import { compare, summary } from './compare.mjs';
+import { measure } from './measure.mjs';
+
+const OVER = 1.03, LEVELS = ['disabled', 'all'], SEARCH = ['--time', '10', '--threads', '1'];
+const [mfc, networks] = process.argv.slice(2), folder = mkdtempSync(join(tmpdir(), 'mfc-plans-'));
+const CASES = [
+  { name: 'resnet', model: join(networks, 'resnet-op17.onnx'), options: ['--shape', 'x:32x3x256x256'], budgets: ['45%', '70%'] },
+  { name: 'unet', model: join(networks, 'unet-op17.onnx'), options: ['--shape', 'x:16x3x256x256'], budgets: ['40%', '65%'] },
+  { name: 'attention', model: writeAttention(folder), options: [], budgets: ['50%', '75%'] },
+];
+let failed = 0;
+
+function report(ok, what) {
+  console.log(`${ok ? 'ok  ' : 'FAIL'} ${what}`);
+  if (!ok) failed++;
+}
+
+function check(name, budget, level, plan, reference) {
+  const saved = join(folder, 'outputs');
+  const r = measure(plan, { level, runs: 2, save: saved });
+  const same = summary(compare(reference, saved));
+  const byBudget = r.total_bytes / r.plan.budget_bytes, byPeak = r.total_bytes / r.plan.peak_bytes;
+  const bitEqual = same.n_equal === same.n_outputs;
+  report(byBudget <= OVER && Math.abs(byPeak - 1) <= OVER - 1 && (bitEqual || (level !== 'disabled' && same.worst <= 1e-6)),
+    `${name} within ${budget}, ${level}: measured ${(r.total_bytes / 1e6).toFixed(1)} MB, ${byBudget.toFixed(3)} of the budget, ` +
+    `${byPeak.toFixed(3)} of what was promised; ${same.n_equal} of ${same.n_outputs} outputs bit-equal, worst ${same.worst.toExponential(0)}`);
+}
+
+try {
+  for (const { name, model, options, budgets } of CASES) {
+    const step = join(folder, 'step.onnx'), plan = join(folder, 'plan.onnx'), reference = (level) => join(folder, 'unplanned.' + level);
+    execFileSync(mfc, [model, '-o', step, '-q', '--budget', 'none', ...options]);
+    for (const level of LEVELS) measure(step, { level, runs: 1, save: reference(level) });
+    for (const budget of budgets) {
+      execFileSync(mfc, [model, '-o', plan, '-q', '--budget', budget, ...options, ...SEARCH]);
+      for (const level of LEVELS) check(name, budget, level, plan, reference(level));
+    }
+  }
+} finally {
+  rmSync(folder, { recursive: true });
+}
+process.exit(failed ? 1 : 0);
