@@ -40,11 +40,14 @@ void cost_slice(struct cost *c) {
 }
 
 // Copies its first operand, then puts the updates in one by one at the places that the indices
-// name.
+// name. ONNX Runtime works out all places first, 8 bytes each: one for every index, or for every
+// row of indices of ScatterND.
 void cost_scatter(struct cost *c) {
+    int64_t row = c->s.n->op == OP_ScatterND ? cost_dim(c, 1, -1) : 1;
     c->flops = cost_in(c, 2);
     c->work = cost_product(400, c->flops);
     c->bytes = cost_sum(c->bytes, cost_in_bytes(c, 2));
+    c->workspace_bytes = cost_product(8, cost_in(c, 1) / (row > 0 ? row : 1));
 }
 
 // Strided reads use a part of each cache line.

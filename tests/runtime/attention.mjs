@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const BATCH = 16, LENGTH = 128, WIDTH = 96, HEADS = 4, LAYERS = 4, CLASSES = 16;
+const BATCH = 48, LENGTH = 128, WIDTH = 96, HEADS = 4, LAYERS = 4, CLASSES = 16;
 
 export function writeAttention(folder) {
   const weights = [], lines = [];
