@@ -1,7 +1,8 @@
 // The table of plans on ONNX Runtime: see run, which starts this. For every model the unplanned step, the step in mfc's order, the plan
 // that mfc makes without options, and plans for budgets from the least that works to 90 % of the unplanned peak, all with times
 // from a profile; each measured in a fresh process for every optimization level and version, its outputs compared with those of the
-// unplanned step there. Memory without ONNX Runtime's arena, times with it (without it, page faults hide the kernels): processor
+// unplanned step there, and with those of the unplanned step without optimizations (for the unplanned step itself this tells how far
+// the level alone moves them). Memory without ONNX Runtime's arena, times with it (without it, page faults hide the kernels): processor
 // time of one thread, the best of several runs. Rows appear as they are measured, and both files are written anew with each model.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -30,7 +31,7 @@ const packageOf = (version) => (version === 'newest' ? resolve(here, '../../test
 mkdirSync(work, { recursive: true });
 
 const COLUMNS = ['model', 'step', 'level', 'version', 'budget_bytes', 'predicted_bytes', 'measured_bytes', 'measured_by_budget',
-  'measured_by_predicted', 'outputs', 'bit_equal', 'worst_error', 'where', 'predicted_overhead', 'measured_overhead', 'control_share',
+  'measured_by_predicted', 'outputs', 'bit_equal', 'worst_error', 'where', 'worst_to_disabled', 'predicted_overhead', 'measured_overhead', 'control_share',
   'compile_s', 'load_s', 'arena_by_liveness', 'recomputed', 'control_nodes', 'note'];
 const rows = [];
 
@@ -45,11 +46,11 @@ const mib = (b) => (b === undefined ? '' : (b / 2 ** 20).toFixed(1));
 const pct = (x) => (x === undefined ? '' : `${(100 * x).toFixed(2)} %`);
 
 function markdown() {
-  const head = ['model', 'step', 'level', 'version', 'budget MiB', 'predicted', 'measured', 'by budget', 'by predicted', 'bit-equal', 'worst error',
+  const head = ['model', 'step', 'level', 'version', 'budget MiB', 'predicted', 'measured', 'by budget', 'by predicted', 'bit-equal', 'worst error', 'to disabled',
     'overhead predicted', 'measured', 'control nodes, time', 'compile s', 'arena by liveness', 'note'];
   const line = (r) => [r.model, r.step, r.level, r.version, mib(r.budget_bytes), mib(r.predicted_bytes), mib(r.measured_bytes),
     r.measured_by_budget?.toFixed(3) ?? '', r.measured_by_predicted?.toFixed(3) ?? '', r.outputs ? `${r.bit_equal} of ${r.outputs}` : '',
-    r.outputs ? r.worst_error.toExponential(0) : '', pct(r.predicted_overhead), pct(r.measured_overhead), pct(r.control_share), r.compile_s?.toFixed(1) ?? '',
+    r.outputs ? r.worst_error.toExponential(0) : '', r.worst_to_disabled?.toExponential(0) ?? '', pct(r.predicted_overhead), pct(r.measured_overhead), pct(r.control_share), r.compile_s?.toFixed(1) ?? '',
     r.arena_by_liveness?.toFixed(4) ?? '', r.note ?? ''];
   return [`| ${head.join(' | ')} |`, `|${'---|'.repeat(head.length)}`, ...rows.map((r) => `| ${line(r).join(' | ')} |`), ''].join('\n');
 }
@@ -108,6 +109,8 @@ function measureStep(row, step, reference, isReference) {
         continue;
       }
       const plan = r.plan, same = isReference ? {} : summary(compare(reference(level, version), save));
+      const plain = reference('disabled', version);
+      const toPlain = level !== 'disabled' && existsSync(plain) ? summary(compare(plain, save)).worst : undefined;
       const live = plan.liveness_bytes - r.fixed_bytes;
       add({
         ...row, level, version, measured_bytes: r.total_bytes, load_s: r.load_ms / 1e3, budget_bytes: plan.budget_bytes,
@@ -115,7 +118,7 @@ function measureStep(row, step, reference, isReference) {
         measured_by_predicted: r.total_bytes / plan.peak_bytes || undefined, predicted_overhead: plan.cost / plan.base_cost - 1 || undefined,
         arena_by_liveness: plan.arena_bytes / live || undefined, control_share: timed.control_share,
         measured_overhead: row.base_ms && timed.ms ? timed.ms / row.base_ms - 1 : undefined,
-        outputs: same.n_outputs, bit_equal: same.n_equal, worst_error: same.worst, where: same.where,
+        outputs: same.n_outputs, bit_equal: same.n_equal, worst_error: same.worst, where: same.where, worst_to_disabled: toPlain,
       });
     }
   }
