@@ -57,7 +57,14 @@ static status apply(struct model *m, struct pass_context *c, struct plan_placed 
         st = remat_place(m->graph, &p->placement.remat, &p->result.best, device,
                          (size_t)problem->n_places, c->arena, c->diags, &result);
     p->n_again = st ? 0 : result.n_again;
-    return st ? st : devices_to_metadata(m, c->diags);
+    int64_t *memory = ARENA_ARRAY(c->arena, int64_t, problem->n_places);
+    if (!st && !memory)
+        st = diag_no_room(c->diags);
+    for (int32_t k = 0; k < problem->n_places && !st; k++)
+        memory[k] = problem->place[k].memory_bytes;
+    if (!st)
+        st = devices_to_metadata(m, c->diags);
+    return st ? st : devices_set_memory(m, memory, c->diags);
 }
 
 // By code that shares nothing with the search: what is computed, and what each device holds.

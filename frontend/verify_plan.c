@@ -9,6 +9,7 @@
 #include "backend/runtime.h"
 #include "frontend/plan.h"
 #include "frontend/step.h"
+#include "ir/devices.h"
 #include "ir/keys.h"
 #include "ir/same.h"
 #include "passes/layout.h"
@@ -129,6 +130,35 @@ static status check_layout(const struct model *plan, struct arena *a, struct dia
     return layout_check(g, &claimed, d);
 }
 
+// A plan on several devices promises that none of them holds more than it has.
+static status check_devices(struct model *plan, struct arena *a, struct arena *kept,
+                            struct diags *d, struct verified *v) {
+    if (!pairs_get(&plan->metadata, KEY_DEVICE_MEMORY))
+        return ST_OK;
+    size_t n = plan->device_names.n;
+    int64_t *has = ARENA_ARRAY(a, int64_t, n), *holds = ARENA_ARRAY(a, int64_t, n);
+    struct str text = str_make(kept);
+    if (!has || !holds)
+        return diag_no_room(d);
+    if (!devices_memory(plan, has))
+        return diag_error(d, DIAG_MALFORMED, loc_file(plan->path),
+                          "%s is not one number for each device", KEY_DEVICE_MEMORY);
+    status st = devices_peaks(plan->graph, a, d, holds);
+    for (size_t i = 0; i < n && (!st || st == ST_VERIFY); i++) {
+        const char *name = plan->device_names.at[i];
+        str_addf(&text, "device    %s holds %lld bytes", name, (long long)holds[i]);
+        if (has[i] != INT64_MAX)
+            str_addf(&text, " of %lld", (long long)has[i]);
+        str_add_char(&text, '\n');
+        if (holds[i] > has[i])
+            st = diag_error(d, DIAG_VERIFY, loc_file(plan->path),
+                            "device %s holds %lld bytes, and has %lld", name, (long long)holds[i],
+                            (long long)has[i]);
+    }
+    v->devices = str_text(&text);
+    return st || !text.failed ? st : diag_no_room(d);
+}
+
 status verify_plan(struct model *model, struct model *plan, struct pass_context *c,
                    struct verified *out) {
     struct arena scratch = arena_make(c->arena->mem);
@@ -147,12 +177,17 @@ status verify_plan(struct model *model, struct model *plan, struct pass_context 
         plan->facts |= FACT_SHAPES;
         st = plan_run(plan, "costs", c); // for the workspace that kernels need
     }
+    if (!st)
+        st = devices_from_metadata(plan, c->diags);
     if (!st) {
         st = check_order(plan, &scratch, c->diags, out);
         status peak = st && st != ST_VERIFY ? st : check_peak(plan, &scratch, c->diags, out);
         st = st ? st : peak;
         status places = st && st != ST_VERIFY ? st : check_layout(plan, &scratch, c->diags, out);
         st = st ? st : places;
+        status devices =
+            st && st != ST_VERIFY ? st : check_devices(plan, &scratch, c->arena, c->diags, out);
+        st = st ? st : devices;
     }
     arena_free(&scratch);
     return st;
@@ -185,6 +220,8 @@ void verify_plan_print(struct str *out, const struct verified *v) {
     if (v->budget_bytes >= 0) {
         add_bytes(out, "budget", v->budget_bytes);
         str_add(out, ": held\n");
+    } else if (v->devices) {
+        str_add(out, v->devices);
     } else {
         str_add(out, "budget    none is promised\n");
     }

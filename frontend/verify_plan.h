@@ -15,6 +15,7 @@ struct verified {
     int64_t peak_bytes;        // peak on that runtime
     int64_t budget_bytes;      // -1: the plan promises none
     int64_t arena_bytes;       // -1: the plan gives no addresses
+    const char *devices;       // what each holds of what it has, a line each; NULL: it has none
 };
 
 // Makes the unplanned step of `model` with the options that the plan has recorded (step_recall) and

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ir/base/options.h"
 #include "ir/keys.h"
 
 uint32_t devices_add(struct model *m, const char *name) {
@@ -62,4 +63,32 @@ status devices_to_metadata(struct model *m, struct diags *d) {
 bool devices_resident(const struct graph *g, value_id v) {
     node_id def = graph_value(g, v)->def;
     return !def.i || graph_node(g, def)->op == OP_Constant;
+}
+
+status devices_set_memory(struct model *m, const int64_t *memory_bytes, struct diags *d) {
+    struct str text = str_make(m->arena);
+    for (size_t i = 0; i < m->device_names.n; i++) {
+        if (i)
+            str_add_char(&text, '\n');
+        if (memory_bytes[i] != INT64_MAX)
+            str_addf(&text, "%lld", (long long)memory_bytes[i]);
+    }
+    bool ok = !text.failed && pairs_set(&m->metadata, m->arena, KEY_DEVICE_MEMORY, str_text(&text));
+    return ok ? ST_OK : diag_no_room(d);
+}
+
+bool devices_memory(const struct model *m, int64_t *memory_bytes) {
+    const char *text = pairs_get(&m->metadata, KEY_DEVICE_MEMORY);
+    for (size_t i = 0; text && i < m->device_names.n; i++) {
+        size_t n = strcspn(text, "\n");
+        char number[24] = {0};
+        if (n >= sizeof number || (!text[n] && i + 1 < m->device_names.n))
+            return false;
+        memcpy(number, text, n);
+        memory_bytes[i] = INT64_MAX;
+        if (n && !options_parse_bytes(number, &memory_bytes[i]))
+            return false;
+        text += n + (text[n] != 0);
+    }
+    return text && !*text;
 }

@@ -12,6 +12,11 @@ uint32_t devices_add(struct model *m, const char *name);
 status devices_from_metadata(struct model *m, struct diags *d);
 status devices_to_metadata(struct model *m, struct diags *d);
 
+// How much memory each device of the model has, INT64_MAX: no limit. What a placed plan promises is
+// that none holds more. False from devices_memory: the model does not say, or not for all.
+status devices_set_memory(struct model *m, const int64_t *memory_bytes, struct diags *d);
+bool devices_memory(const struct model *m, int64_t *memory_bytes);
+
 // Held wherever it is read, never sent: an input, an initializer, or a constant.
 bool devices_resident(const struct graph *g, value_id v);
 

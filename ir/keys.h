@@ -12,8 +12,9 @@
 #define KEY_COST           "dev.mfc.cost"
 #define KEY_BASE_COST      "dev.mfc.base_cost"
 #define KEY_BOUND          "dev.mfc.bound"
-#define KEY_DEVICES        "dev.mfc.devices" // one a line, in the order of their numbers
-#define KEY_OPTIONS        "dev.mfc.options" // that make the same step again
+#define KEY_DEVICES        "dev.mfc.devices"       // one a line, in the order of their numbers
+#define KEY_DEVICE_MEMORY  "dev.mfc.device_memory" // bytes of each, one a line; empty: no limit
+#define KEY_OPTIONS        "dev.mfc.options"       // that make the same step again
 
 // Of a node.
 #define KEY_ORIGIN "dev.mfc.origin" // the node of the unplanned step that it is, or repeats
