@@ -60,6 +60,26 @@ status devices_to_metadata(struct model *m, struct diags *d) {
     return !m->device_names.n || list_all(m) ? ST_OK : diag_no_room(d);
 }
 
+value_id devices_send(struct graph *g, value_id v, uint32_t device) {
+    struct model *m = g->model;
+    uint32_t from = graph_node(g, graph_value(g, v)->def)->device;
+    char *like =
+        str_format(m->arena, "%s@%s", graph_value(g, v)->name, m->device_names.at[device - 1]);
+    const char *name = like ? graph_fresh_name(g, like) : NULL;
+    value_id copy = name ? graph_add_value(g, name, graph_value(g, v)->type) : VALUE_NONE;
+    node_id id = copy.i ? graph_add_node(g, "", "Identity", &v, 1, &copy, 1) : NODE_NONE;
+    if (!id.i)
+        return VALUE_NONE;
+    graph_value(g, copy)->content = graph_value(g, v)->content;
+    struct node *n = graph_node(g, id);
+    n->name = name;
+    n->device = device;
+    n->cost = 0;
+    bool ok = pairs_set(&n->metadata, m->arena, KEY_ROLE, "transfer") &&
+              pairs_set(&n->metadata, m->arena, KEY_FROM, m->device_names.at[from - 1]);
+    return ok ? copy : VALUE_NONE;
+}
+
 bool devices_resident(const struct graph *g, value_id v) {
     node_id def = graph_value(g, v)->def;
     return !def.i || graph_node(g, def)->op == OP_Constant;

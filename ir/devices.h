@@ -17,6 +17,10 @@ status devices_to_metadata(struct model *m, struct diags *d);
 status devices_set_memory(struct model *m, const int64_t *memory_bytes, struct diags *d);
 bool devices_memory(const struct model *m, int64_t *memory_bytes);
 
+// Adds the Identity node that stands for the copy of `v` that is sent to a device, at the end of
+// the order, and returns the copy; none: no room. `v` must be made by a node that is on a device.
+value_id devices_send(struct graph *g, value_id v, uint32_t device);
+
 // Held wherever it is read, never sent: an input, an initializer, or a constant.
 bool devices_resident(const struct graph *g, value_id v);
 

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "ir/keys.h"
+#include "ir/devices.h"
 #include "solver/strategy.h"
 
 struct placing {
@@ -201,24 +201,10 @@ static bool run_group(struct placing *p, uint32_t group) {
     return ok;
 }
 
-// An Identity node that stands for the copy of `v` that is sent here.
 static bool fetch_value(struct placing *p, value_id v, bool side, size_t from) {
-    struct model *m = p->g->model;
-    value_id source = *instance(p, from, side, v);
-    const char *here = m->device_names.at[p->device[p->place] - 1];
-    const char *name = graph_value(p->g, source)->name;
-    value_id sent = copy_value(p, source, str_format(p->arena, "%s@%s", name, here));
-    node_id id = sent.i ? graph_add_node(p->g, "", "Identity", &source, 1, &sent, 1) : NODE_NONE;
-    if (!id.i || !VEC_PUSH(p->arena, &p->order, id))
-        return false;
-    struct node *n = graph_node(p->g, id);
-    n->name = graph_value(p->g, sent)->name;
-    n->cost = 0;
-    n->device = p->device[p->place];
+    value_id sent = devices_send(p->g, *instance(p, from, side, v), p->device[p->place]);
     *instance(p, p->place, side, v) = sent;
-    const char *sender = m->device_names.at[p->device[from] - 1];
-    return pairs_set(&n->metadata, m->arena, KEY_ROLE, "transfer") &&
-           pairs_set(&n->metadata, m->arena, KEY_FROM, sender);
+    return sent.i && VEC_PUSH(p->arena, &p->order, graph_value(p->g, sent)->def);
 }
 
 // All that the group makes, as it is at `from`; what of it nobody reads here is dropped later.

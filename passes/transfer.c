@@ -6,7 +6,6 @@
 // Inputs, initializers and constants are not sent: they are held on every device that reads them.
 #include "ir/base/map.h"
 #include "ir/devices.h"
-#include "ir/keys.h"
 #include "ir/pass.h"
 
 struct transfers {
@@ -24,26 +23,6 @@ static struct loc at_node(struct transfers *t, node_id id) {
     return loc_path(t->m->path, node_path(t->g, id, t->arena));
 }
 
-static value_id add_transfer(struct transfers *t, value_id v, uint32_t device) {
-    struct graph *g = t->g;
-    const char *to = t->m->device_names.at[device - 1];
-    uint32_t from = graph_node(g, graph_value(g, v)->def)->device;
-    char *like = str_format(t->m->arena, "%s@%s", graph_value(g, v)->name, to);
-    const char *name = like ? graph_fresh_name(g, like) : NULL;
-    value_id copy = name ? graph_add_value(g, name, graph_value(g, v)->type) : VALUE_NONE;
-    node_id id = copy.i ? graph_add_node(g, "", "Identity", &v, 1, &copy, 1) : NODE_NONE;
-    if (!id.i || !VEC_PUSH(t->arena, &t->order, id))
-        return VALUE_NONE;
-    struct node *n = graph_node(g, id);
-    n->name = name;
-    n->device = device;
-    n->cost = 0;
-    t->n_nodes++;
-    bool ok = pairs_set(&n->metadata, t->m->arena, KEY_ROLE, "transfer") &&
-              pairs_set(&n->metadata, t->m->arena, KEY_FROM, t->m->device_names.at[from - 1]);
-    return ok ? copy : VALUE_NONE;
-}
-
 // The value on the device: itself, or what was sent.
 static value_id value_on(struct transfers *t, value_id v, uint32_t device) {
     if (!v.i || devices_resident(t->g, v) ||
@@ -52,9 +31,11 @@ static value_id value_on(struct transfers *t, value_id v, uint32_t device) {
     int64_t key = (int64_t)v.i << 32 | device, copy;
     if (map_get_int(&t->sent, key, &copy))
         return (value_id){(uint32_t)copy};
-    value_id made = add_transfer(t, v, device);
-    if (!made.i || !map_put_int(&t->sent, key, made.i))
+    value_id made = devices_send(t->g, v, device);
+    if (!made.i || !map_put_int(&t->sent, key, made.i) ||
+        !VEC_PUSH(t->arena, &t->order, graph_value(t->g, made)->def))
         t->failed = diag_no_room(t->diags);
+    t->n_nodes++;
     return made;
 }
 
