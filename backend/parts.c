@@ -210,23 +210,6 @@ static bool set_inputs(struct graph *g, const struct part *p, const bool *needed
     return ok;
 }
 
-static void keep_inits(struct graph *g, const bool *needed) {
-    size_t n = 0;
-    for (size_t i = 0; i < g->inits.n; i++)
-        if (needed[g->inits.at[i].i])
-            g->inits.at[n++] = g->inits.at[i];
-        else
-            graph_value(g, g->inits.at[i])->init = NULL;
-    g->inits.n = n;
-    n = 0;
-    for (size_t i = 0; i < g->sparse_inits.n; i++)
-        if (needed[g->sparse_inits.at[i].i])
-            g->sparse_inits.at[n++] = g->sparse_inits.at[i];
-        else
-            graph_value(g, g->sparse_inits.at[i])->sparse_init = NULL;
-    g->sparse_inits.n = n;
-}
-
 static bool set_outputs(struct graph *g, const struct part *p) {
     for (size_t i = 0; i < g->outputs.n; i++)
         graph_value(g, g->outputs.at[i])->is_output = false;
@@ -250,7 +233,7 @@ struct model *part_model(const struct model *m, const struct parts *parts, size_
     g->infos.n = 0;
     if (!keep_nodes(g, p, needed, a))
         return NULL;
-    keep_inits(g, needed);
+    graph_keep_inits(g, needed);
     bool ok = set_inputs(g, p, needed) && set_outputs(g, p) &&
               pairs_set(&copy->metadata, a, KEY_DEVICE, m->device_names.at[p->device - 1]);
     return ok ? copy : NULL;

@@ -178,6 +178,23 @@ bool graph_add_init(struct graph *g, value_id v, struct tensor *t) {
     return VEC_PUSH(g->model->arena, &g->inits, v);
 }
 
+void graph_keep_inits(struct graph *g, const bool *kept) {
+    size_t n = 0;
+    for (size_t i = 0; i < g->inits.n; i++)
+        if (kept[g->inits.at[i].i])
+            g->inits.at[n++] = g->inits.at[i];
+        else
+            graph_value(g, g->inits.at[i])->init = NULL;
+    g->inits.n = n;
+    n = 0;
+    for (size_t i = 0; i < g->sparse_inits.n; i++)
+        if (kept[g->sparse_inits.at[i].i])
+            g->sparse_inits.at[n++] = g->sparse_inits.at[i];
+        else
+            graph_value(g, g->sparse_inits.at[i])->sparse_init = NULL;
+    g->sparse_inits.n = n;
+}
+
 void graph_remove_node(struct graph *g, node_id id) {
     struct node *n = graph_node(g, id);
     n->removed = true;

@@ -219,6 +219,8 @@ bool graph_set_attr(struct graph *g, node_id n, struct attr a); // adds or repla
 bool graph_add_input(struct graph *g, value_id v);
 bool graph_add_output(struct graph *g, value_id v);
 bool graph_add_init(struct graph *g, value_id v, struct tensor *t);
+// Initializers of values that are not among `kept` go.
+void graph_keep_inits(struct graph *g, const bool *kept);
 // Marks it removed and takes it out of the order (graph_sweep drops all marked ones from the order
 // at once).
 void graph_remove_node(struct graph *g, node_id n);

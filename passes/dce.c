@@ -42,28 +42,6 @@ static bool is_needed(const struct node *n, const bool *needed) {
     return false;
 }
 
-// An initializer that is an input as well belongs to the graph's interface and stays.
-static bool keeps_init(const struct graph *g, value_id v, const bool *needed) {
-    return needed[v.i] || graph_value(g, v)->is_input;
-}
-
-static void drop_inits(struct graph *g, const bool *needed) {
-    size_t n = 0;
-    for (size_t i = 0; i < g->inits.n; i++)
-        if (keeps_init(g, g->inits.at[i], needed))
-            g->inits.at[n++] = g->inits.at[i];
-        else
-            graph_value(g, g->inits.at[i])->init = NULL;
-    g->inits.n = n;
-    n = 0;
-    for (size_t i = 0; i < g->sparse_inits.n; i++)
-        if (keeps_init(g, g->sparse_inits.at[i], needed))
-            g->sparse_inits.at[n++] = g->sparse_inits.at[i];
-        else
-            graph_value(g, g->sparse_inits.at[i])->sparse_init = NULL;
-    g->sparse_inits.n = n;
-}
-
 static bool is_there(const struct value *v) {
     return v->def.i || v->is_input || v->is_output || v->init || v->sparse_init || v->outer.i;
 }
@@ -107,7 +85,9 @@ static status dce_graph(struct graph *g, struct pass_context *c, int64_t *n_remo
         need_operands(n, needed);
     }
     graph_sweep(g);
-    drop_inits(g, needed);
+    for (size_t i = 0; i < g->inputs.n; i++) // belong to the interface, also with an initializer
+        needed[g->inputs.at[i].i] = true;
+    graph_keep_inits(g, needed);
     drop_names(g, needed, was);
     return ST_OK;
 }
