@@ -4,7 +4,7 @@
 #include "frontend/cli.h"
 #include "ir/base/file.h"
 #include "ir/base/formula.h"
-#include "solver/place.h"
+#include "solver/settings.h"
 #include "solver/strategy_report.h"
 
 static status read_problem(struct cli *c, struct placement *p) {
@@ -57,19 +57,11 @@ static status read_objective(struct cli *c, struct mcmc_objective *out) {
 
 static status read_settings(struct cli *c, struct place_options *o) {
     const struct options *x = &c->options;
-    *o = place_defaults();
-    o->allowed.copies = !options_flag(x, "no-copies");
-    o->allowed.recompute = !options_flag(x, "no-recompute");
-    o->allowed.offload = !options_flag(x, "no-offload");
+    settings_read_place(x, o);
     o->allowed.devices = !options_flag(x, "keep-devices");
     if (!o->allowed.devices && !options_given(x, "start"))
         return diag_error(&c->diags, DIAG_USAGE, loc_none(),
                           "--keep-devices keeps those of --start FILE, which is missing");
-    o->work = options_int(x, "work");
-    // Work alone decides when it is given without a time: the result can then be repeated.
-    o->seconds = o->work > 0 && !options_given(x, "time") ? 0 : options_real(x, "time");
-    o->seed = (uint64_t)options_int(x, "seed");
-    o->threads = (int32_t)options_int(x, "threads");
     o->n_chains = (int32_t)options_int(x, "chains");
     o->exchange = !options_flag(x, "no-exchange");
     o->checkpoint_path = options_text(x, "checkpoint");

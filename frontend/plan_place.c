@@ -8,6 +8,7 @@
 #include "ir/keys.h"
 #include "ir/same.h"
 #include "passes/place_problem.h"
+#include "solver/settings.h"
 #include "solver/strategy_report.h"
 
 status plan_placement_make(struct model *m, const char *rig, struct pass_context *c,
@@ -22,17 +23,9 @@ status plan_placement_make(struct model *m, const char *rig, struct pass_context
 }
 
 static void read_settings(const struct options *o, struct place_options *out) {
-    *out = place_defaults();
     bool is_latency = strcmp(options_text(o, "objective"), "latency") == 0;
+    settings_read_place(o, out);
     out->objective.goal = is_latency ? MCMC_LATENCY : MCMC_THROUGHPUT;
-    out->allowed.copies = !options_flag(o, "no-copies");
-    out->allowed.recompute = !options_flag(o, "no-recompute");
-    out->allowed.offload = !options_flag(o, "no-offload");
-    out->work = options_int(o, "work");
-    // Work alone decides when it is given without a time: the result can then be repeated.
-    out->seconds = out->work > 0 && !options_given(o, "time") ? 0 : options_real(o, "time");
-    out->seed = (uint64_t)options_int(o, "seed");
-    out->threads = (int32_t)options_int(o, "threads");
 }
 
 static status no_plan(const struct plan_placed *p, struct pass_context *c) {

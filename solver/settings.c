@@ -32,3 +32,15 @@ status settings_read(const struct options *o, struct diags *d, struct solve_opti
     out->threads = (int32_t)options_int(o, "threads");
     return ST_OK;
 }
+
+void settings_read_place(const struct options *o, struct place_options *out) {
+    *out = place_defaults();
+    out->allowed.copies = !options_flag(o, "no-copies");
+    out->allowed.recompute = !options_flag(o, "no-recompute");
+    out->allowed.offload = !options_flag(o, "no-offload");
+    out->work = options_int(o, "work");
+    // Work alone decides when it is given without a time: the result can then be repeated.
+    out->seconds = out->work > 0 && !options_given(o, "time") ? 0 : options_real(o, "time");
+    out->seed = (uint64_t)options_int(o, "seed");
+    out->threads = (int32_t)options_int(o, "threads");
+}

@@ -4,8 +4,13 @@
 #pragma once
 
 #include "ir/base/options.h"
+#include "solver/place.h"
 #include "solver/solve.h"
 
 // Everything but the budget, which each caller knows the meaning of. An option that the table lacks
 // is a mistake of the program.
 status settings_read(const struct options *o, struct diags *d, struct solve_options *out);
+
+// Those of a placement search that all who ask for one have: time, work, seed, threads, no-copies,
+// no-recompute, no-offload. The rest is as place_defaults has it.
+void settings_read_place(const struct options *o, struct place_options *out);
