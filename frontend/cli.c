@@ -174,6 +174,20 @@ const char *cli_worker_path(void) {
     return access("/proc/self/exe", X_OK) == 0 ? "/proc/self/exe" : NULL;
 }
 
+static void pass_line(void *to, const char *line) {
+    cli_progress(to, "%s", line);
+}
+
+struct pass_context cli_context(struct cli *c, struct arena *scratch) {
+    return (struct pass_context){.arena = scratch,
+                                 .diags = &c->diags,
+                                 .options = &c->options,
+                                 .stop = c->stop,
+                                 .progress = pass_line,
+                                 .progress_to = c,
+                                 .worker_path = cli_worker_path()};
+}
+
 void cli_flush_diags(struct cli *c) {
     static const char *const colours[] = {"\033[36m", "\033[33m", "\033[1;31m"};
     for (; c->n_printed < c->diags.list.n; c->n_printed++) {

@@ -28,6 +28,7 @@
 #include "ir/base/status.h"
 #include "ir/base/stop.h"
 #include "ir/base/str.h"
+#include "ir/pass.h"
 
 // What a command gets. All of it lives until the command has returned.
 struct cli {
@@ -66,6 +67,9 @@ __attribute__((format(printf, 2, 3))) void cli_progress(struct cli *c, const cha
 
 // The mfc executable itself, for searches in processes of their own; NULL: it cannot be told.
 const char *cli_worker_path(void);
+
+// What passes get from a command: its messages, options, signals and progress.
+struct pass_context cli_context(struct cli *c, struct arena *scratch);
 
 // Prints the diagnostics that were added since the last call. A command calls it before a long
 // phase, so that a warning does not come after the wait.

@@ -8,10 +8,6 @@
 #include "passes/layout.h"
 #include "passes/layout_compare.h"
 
-static void progress(void *to, const char *line) {
-    cli_progress(to, "%s", line);
-}
-
 // A plan is laid out as it is; of any other model the training step is made first.
 static status prepare(struct model *m, struct pass_context *c) {
     bool is_plan = pairs_get(&m->metadata, KEY_OPTIONS) != NULL;
@@ -57,13 +53,7 @@ static status run(struct cli *c) {
     if (st)
         return st;
     struct arena scratch = arena_make(&c->mem);
-    struct pass_context context = {.arena = &scratch,
-                                   .diags = &c->diags,
-                                   .options = &c->options,
-                                   .stop = c->stop,
-                                   .progress = progress,
-                                   .progress_to = c,
-                                   .worker_path = cli_worker_path()};
+    struct pass_context context = cli_context(c, &scratch);
     st = options_flag(&c->options, "compare") ? compare(c, m, &context) : lay_out(c, m, &context);
     arena_free(&scratch);
     model_close(m);

@@ -111,19 +111,9 @@ static status find_passes(struct cli *c, const char **out) {
     return text.failed ? diag_no_room(&c->diags) : ST_OK;
 }
 
-static void show_progress(void *to, const char *line) {
-    cli_progress(to, "%s", line);
-}
-
 static status run_passes(struct cli *c, const struct pipeline *p, struct model *m) {
     struct opt o = {.c = c, .p = p, .kept = arena_make(&c->mem)};
-    struct pass_context context = {.arena = &c->arena,
-                                   .diags = &c->diags,
-                                   .options = &c->options,
-                                   .stop = c->stop,
-                                   .progress = show_progress,
-                                   .progress_to = c,
-                                   .worker_path = cli_worker_path()};
+    struct pass_context context = cli_context(c, &c->arena);
     struct pipeline_hooks hooks = {.to = &o, .before = before, .after = after};
     status st = costs_read(&c->arena, &c->diags, &c->options, &context.costs);
     if (!st) {

@@ -14,10 +14,6 @@
 #include "frontend/version.h"
 #include "frontend/weights.h"
 
-static void progress(void *to, const char *line) {
-    cli_progress(to, "%s", line);
-}
-
 static void begin(void *context, int64_t base_cost, int64_t budget_bytes) {
     struct watch *w = context;
     watch_base(w, base_cost);
@@ -70,13 +66,7 @@ static status run_plan(struct cli *c, struct model *m, struct extras *extras, st
     struct plan_report report = {0};
     struct arena scratch = arena_make(&c->mem);
     struct watch w;
-    struct pass_context context = {.arena = &scratch,
-                                   .diags = &c->diags,
-                                   .options = &c->options,
-                                   .stop = c->stop,
-                                   .progress = progress,
-                                   .progress_to = c,
-                                   .worker_path = cli_worker_path()};
+    struct pass_context context = cli_context(c, &scratch);
     const char *passes = options_text(&c->options, "passes");
     status st = costs_read(&c->arena, &c->diags, &c->options, &context.costs);
     watch_open(&w, c, NULL, 0);

@@ -147,10 +147,6 @@ static status write_targets(struct sweeping *k) {
 
 // ---- Work ----
 
-static void progress(void *to, const char *line) {
-    cli_progress(to, "%s", line);
-}
-
 // What is left is estimated from the limits of the searches to come: simple methods take no time to
 // speak of.
 static void tell_begin(void *context, const struct sweep *s, const struct solve_method *method,
@@ -203,12 +199,7 @@ static status sweep_model(struct sweeping *k, struct model *m) {
     struct cli *c = k->cli;
     struct arena scratch = arena_make(&c->mem);
     struct remat r;
-    struct pass_context context = {.arena = &scratch,
-                                   .diags = &c->diags,
-                                   .options = &c->options,
-                                   .stop = c->stop,
-                                   .progress = progress,
-                                   .progress_to = c};
+    struct pass_context context = cli_context(c, &scratch);
     status st = costs_read(&c->arena, &c->diags, &c->options, &context.costs);
     if (!st)
         st = sweep_problem(m, &context, &r);

@@ -57,19 +57,10 @@ static status verify_schedule(struct cli *c) {
     return report_schedule(&c->out, &p, &s, &c->arena) ? ST_OK : diag_no_room(&c->diags);
 }
 
-static void progress(void *to, const char *line) {
-    cli_progress(to, "%s", line);
-}
-
 static status verify_models(struct cli *c, struct model *model, struct model *plan) {
     struct arena scratch = arena_make(&c->mem);
     struct verified found;
-    struct pass_context context = {.arena = &scratch,
-                                   .diags = &c->diags,
-                                   .options = &c->options,
-                                   .stop = c->stop,
-                                   .progress = progress,
-                                   .progress_to = c};
+    struct pass_context context = cli_context(c, &scratch);
     status st = step_recall(plan, &c->options, &c->diags);
     if (!st)
         st = costs_read(&c->arena, &c->diags, &c->options, &context.costs);
