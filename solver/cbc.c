@@ -3,7 +3,8 @@
 //
 // Lessons that are built in: dual simplex always (costs are not negative, so the slack basis is
 // dual feasible); time is counted by the clock, not by CPU; one thread, so that a node limit
-// repeats exactly.
+// repeats exactly; no heuristics of CBC's own: schedules are found by other means, and these
+// heuristics solve smaller programs that the limits do not reach.
 #include "solver/cbc.h"
 
 #include <stdio.h>
@@ -162,6 +163,7 @@ bool cbc_mip_here(const struct cbc_model *m, const double *start, const struct c
             set_number(cbc, "maxNodes", limits->n_nodes);
         set_number(cbc, "allowableGap", limits->gap);
         set_number(cbc, "ratioGap", 0);
+        Cbc_setParameter(cbc, "heuristicsOnOff", "off");
         ok = !start || set_start(cbc, m, start, &scratch);
         if (ok) {
             Cbc_solve(cbc);

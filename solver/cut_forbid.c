@@ -6,8 +6,9 @@
 //     keep[i] for an i that was to run, run[i] for an i that was held, again[i] for an i that was
 //     to run, not next[i] for an i that was wanted.
 //
-// Each kind is left out when the stage cannot be run even with all of that kind granted, and each
-// wanted node when it cannot be run without it: fewer terms make the row stronger.
+// Whatever can be granted with the stage still impossible is left out, and so is each wanted node
+// without which it is: fewer terms make the row stronger. Without that, programs with many cheap
+// ways to be a little easier take thousands of rows.
 #include <string.h>
 
 #include "solver/cut_stage.h"
@@ -67,24 +68,94 @@ static bool drop_wanted(const struct cut_view *v, struct stage *s, int64_t room,
     return false;
 }
 
-// Grants runs of what is held, and repetitions, if the stage stays impossible. What is held may
-// then be remade from things that this stage lacks.
-static bool grant_runs(const struct cut_view *v, struct stage *s, int64_t room, struct arena *a,
-                       bool *granted) {
-    struct stage easy = *s;
-    easy.may_run = mark(a, v->p->n);
-    easy.again = mark(a, v->p->n);
-    easy.lenient = true;
-    if (!easy.may_run || !easy.again)
-        return false;
-    for (int32_t i = 0; i < s->t && i < v->p->n; i++) {
-        easy.may_run[i] = s->may_run[i] || (s->held[i] && !v->always[i] && !v->p->once[i]);
-        easy.again[i] = easy.may_run[i];
+// One thing that would make a stage easier, and what it costs.
+struct grant {
+    enum cut_what what; // CUT_KEEP, CUT_RUN or CUT_AGAIN
+    int32_t node;
+    int64_t cost;
+    bool given;
+};
+
+struct grants {
+    struct grant *at;
+    int32_t n;
+};
+
+static void add_grant(const struct cut_view *v, struct grants *g, enum cut_what what, int32_t i) {
+    int64_t cost = what == CUT_KEEP ? INT64_MAX : v->p->cost[i];
+    int32_t at = g->n++;
+    for (; at > 0 && g->at[at - 1].cost > cost; at--)
+        g->at[at] = g->at[at - 1];
+    g->at[at] = (struct grant){.what = what, .node = i, .cost = cost};
+}
+
+// All that could be granted, the cheapest first: a program escapes a row by the cheapest way left.
+static bool list_grants(const struct cut_view *v, const struct stage *s, struct arena *a,
+                        struct grants *out) {
+    out->n = 0;
+    out->at = ARENA_ARRAY(a, struct grant, (size_t)v->p->n * 2);
+    for (int32_t i = 0; out->at && i < s->t && i < v->p->n; i++) {
+        if (v->always[i])
+            continue;
+        if (!s->held[i] && s->may_run[i])
+            add_grant(v, out, CUT_KEEP, i);
+        if (s->held[i] && !s->may_run[i])
+            add_grant(v, out, CUT_RUN, i);
+        if (s->may_run[i] && !s->again[i])
+            add_grant(v, out, CUT_AGAIN, i);
     }
-    if (!impossible(v, &easy, room, a, granted))
+    return out->at != NULL;
+}
+
+// What is held and runs again may be remade from things that this stage lacks: lenient.
+static void give(const struct cut_view *v, struct stage *s, const struct grant *g) {
+    if (g->what == CUT_KEEP) {
+        s->held[g->node] = true;
+    } else if (!v->p->once[g->node]) {
+        s->lenient = s->lenient || g->what == CUT_RUN;
+        s->may_run[g->node] = s->again[g->node] = true;
+    }
+}
+
+static bool copy_stage(const struct cut_view *v, const struct stage *s, struct arena *a,
+                       struct stage *out) {
+    size_t n = (size_t)v->p->n * sizeof(bool);
+    *out = *s;
+    out->held = arena_copy(a, s->held, n);
+    out->may_run = arena_copy(a, s->may_run, n);
+    out->wanted = arena_copy(a, s->wanted, n);
+    out->again = arena_copy(a, s->again, n);
+    return out->held && out->may_run && out->wanted && out->again;
+}
+
+// Grants what leaves the stage impossible: all runs and repetitions together, or one by one.
+static bool grant(const struct cut_view *v, struct stage *s, int64_t room, struct arena *a,
+                  struct grants *g) {
+    struct stage easy;
+    bool yes;
+    if (!copy_stage(v, s, a, &easy))
         return false;
-    if (*granted)
+    for (int32_t k = 0; k < g->n; k++)
+        if (g->at[k].what != CUT_KEEP)
+            give(v, &easy, &g->at[k]);
+    if (!impossible(v, &easy, room, a, &yes))
+        return false;
+    for (int32_t k = 0; yes && k < g->n; k++)
+        g->at[k].given = g->at[k].what != CUT_KEEP;
+    if (yes)
         *s = easy;
+    for (int32_t k = 0; k < g->n; k++) {
+        if (g->at[k].given)
+            continue;
+        if (!copy_stage(v, s, a, &easy))
+            return false;
+        give(v, &easy, &g->at[k]);
+        if (!impossible(v, &easy, room, a, &yes))
+            return false;
+        g->at[k].given = yes;
+        if (yes)
+            *s = easy;
+    }
     return true;
 }
 
@@ -95,26 +166,20 @@ static bool put(struct arena *a, struct cut_row *row, enum cut_what what, int32_
 
 bool stage_forbid(const struct cut_view *v, const struct stage *s, int64_t room, struct arena *a,
                   struct cut_row *out) {
-    struct stage easy = *s;
-    size_t n = (size_t)v->p->n * sizeof(bool);
-    bool granted, ok = true;
+    struct stage easy;
+    struct grants g;
+    bool ok = true;
     *out = (struct cut_row){.stage = s->t, .most = -1};
-    easy.wanted = arena_copy(a, s->wanted, n);
-    if (!easy.wanted || !grant_runs(v, &easy, room, a, &granted) || !drop_wanted(v, &easy, room, a))
+    if (!copy_stage(v, s, a, &easy) || !list_grants(v, s, a, &g) || !grant(v, &easy, room, a, &g) ||
+        !drop_wanted(v, &easy, room, a))
         return false;
-    for (int32_t i = 0; ok && i < s->t && i < v->p->n; i++) {
-        if (v->always[i])
-            continue;
-        if (!s->held[i] && s->may_run[i])
-            ok = put(a, out, CUT_KEEP, i, -1);
-        if (ok && !granted && s->held[i] && !s->may_run[i])
-            ok = put(a, out, CUT_RUN, i, -1);
-        if (ok && !granted && s->may_run[i] && !s->again[i])
-            ok = put(a, out, CUT_AGAIN, i, -1);
-        if (ok && easy.wanted[i]) {
+    for (int32_t k = 0; ok && k < g.n; k++)
+        if (!g.at[k].given)
+            ok = put(a, out, g.at[k].what, g.at[k].node, -1);
+    for (int32_t i = 0; ok && i < s->t && i < v->p->n; i++)
+        if (easy.wanted[i] && !v->always[i]) {
             ok = put(a, out, CUT_NEXT, i, 1);
             out->most++;
         }
-    }
     return ok;
 }

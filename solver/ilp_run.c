@@ -70,14 +70,15 @@ status ilp_run(struct solve_run *r, const struct ilp_effort *effort) {
     return result.denied && !solve_over(r) ? ilp_run_least(r, effort) : ST_OK;
 }
 
-// --work counts nodes of the search tree here, for each program.
-static int32_t nodes_of_work(const struct solve_run *r) {
+// --work counts programs here, and nodes of the search tree of each.
+static struct ilp_effort effort_of_work(const struct solve_run *r, enum ilp_kind kind) {
     int64_t work = r->options->work;
-    return work <= 0 ? 0 : work > INT32_MAX ? INT32_MAX : (int32_t)work;
+    int32_t n = work <= 0 ? 0 : work > INT32_MAX ? INT32_MAX : (int32_t)work;
+    return (struct ilp_effort){.kind = kind, .n_nodes = n, .n_rounds = n};
 }
 
 status method_ilp(struct solve_run *r) {
-    struct ilp_effort effort = {.kind = ILP_LAZY, .n_nodes = nodes_of_work(r)};
+    struct ilp_effort effort = effort_of_work(r, ILP_LAZY);
     struct ilp_effort quick = {.kind = ILP_LAZY,
                                .n_nodes = effort.n_nodes,
                                .n_rounds = 4,
@@ -87,9 +88,11 @@ status method_ilp(struct solve_run *r) {
 }
 
 status method_f3(struct solve_run *r) {
-    return ilp_run(r, &(struct ilp_effort){.kind = ILP_F3, .n_nodes = nodes_of_work(r)});
+    struct ilp_effort effort = effort_of_work(r, ILP_F3);
+    return ilp_run(r, &effort);
 }
 
 status method_f3z(struct solve_run *r) {
-    return ilp_run(r, &(struct ilp_effort){.kind = ILP_F3Z, .n_nodes = nodes_of_work(r)});
+    struct ilp_effort effort = effort_of_work(r, ILP_F3Z);
+    return ilp_run(r, &effort);
 }
