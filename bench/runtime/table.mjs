@@ -22,7 +22,7 @@ const { values: opt } = parseArgs({
     small: { type: 'boolean', default: false }, budgets: { type: 'string', default: 'least,least+25%,least+50%,least+75%,90%' },
     levels: { type: 'string', default: 'disabled,basic,extended,all' }, versions: { type: 'string', default: '1.17,1.20,newest' },
     mfc: { type: 'string', default: resolve(here, '../../build/mfc') }, 'no-time': { type: 'boolean', default: false },
-    keep: { type: 'boolean', default: false }, from: { type: 'string' },
+    keep: { type: 'boolean', default: false }, runs: { type: 'string', default: '2' }, from: { type: 'string' },
   },
 });
 const list = (text) => text.split(',').filter(Boolean);
@@ -103,7 +103,7 @@ function measureStep(row, step, reference, isReference) {
       const save = isReference ? reference(level, version) : join(work, 'outputs');
       let r;
       try {
-        r = measure(step, { level, package: packageOf(version), save, runs: 2 });
+        r = measure(step, { level, package: packageOf(version), save, runs: Number(opt.runs) });
       } catch (e) {
         add({ ...row, level, version, note: e.message.replace(/\s+/g, ' ').slice(0, 200) });
         continue;
