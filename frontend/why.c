@@ -120,16 +120,20 @@ static int64_t most_held(const struct timeline *t, uint32_t from, uint32_t to) {
     return most;
 }
 
-// Between the runs: the gap in which most is held is what keeping would add to.
+// Of the gaps that are offered, the one in which most is held stays.
+static void offer_gap(const struct timeline *t, struct why *w, uint32_t from, uint32_t to) {
+    if (from > to)
+        return;
+    int64_t held_bytes = most_held(t, from, to);
+    if (w->gap.from > w->gap.to || held_bytes > w->gap.held_bytes)
+        w->gap = (struct why_gap){from, to, held_bytes};
+}
+
+// Between the runs: what keeping would add to.
 static void find_gap_between(const struct timeline *t, struct why *w) {
-    for (size_t k = 1; k < w->runs.n; k++) {
-        struct why_gap gap = {w->runs.at[k - 1].held_to + 1, w->runs.at[k].step - 1, 0};
-        if (w->runs.at[k].step == 0 || gap.from > gap.to)
-            continue;
-        gap.held_bytes = most_held(t, gap.from, gap.to);
-        if (w->gap.from > w->gap.to || gap.held_bytes > w->gap.held_bytes)
-            w->gap = gap;
-    }
+    for (size_t k = 1; k < w->runs.n; k++)
+        if (w->runs.at[k].step > 0)
+            offer_gap(t, w, w->runs.at[k - 1].held_to + 1, w->runs.at[k].step - 1);
 }
 
 struct reading {
@@ -154,19 +158,14 @@ static bool reads(const struct timeline *t, uint32_t step, node_id origin) {
     return r.found;
 }
 
-// Between two uses: the gap that has the peak in it, or else the one in which most is held.
+// Between two uses: what recomputing would take from.
 static void find_gap_within(const struct timeline *t, struct why *w) {
     uint32_t last = w->runs.at[0].step;
     for (uint32_t i = last + 1; i < t->n_steps && i <= w->runs.at[0].held_to; i++) {
         if (!reads(t, i, w->node))
             continue;
-        struct why_gap gap = {last + 1, i - 1, 0};
+        offer_gap(t, w, last + 1, i - 1);
         last = i;
-        if (gap.from > gap.to)
-            continue;
-        gap.held_bytes = most_held(t, gap.from, gap.to);
-        if (w->gap.from > w->gap.to || gap.held_bytes > w->gap.held_bytes)
-            w->gap = gap;
     }
 }
 

@@ -54,20 +54,25 @@ static bool find_lives(const struct problem *p, struct sequence s, struct arena 
     return true;
 }
 
-bool sequence_measure(const struct problem *p, struct sequence s, struct arena *scratch,
-                      struct sequence_facts *out) {
+// One walk for both questions: the facts, and by how much all steps together exceed a budget.
+static bool walk(const struct problem *p, struct sequence s, int64_t budget_bytes,
+                 struct arena *scratch, struct sequence_facts *out, int64_t *excess_bytes) {
     struct arena a = arena_make(scratch->mem);
     struct lives l;
     bool ok = find_lives(p, s, &a, &l);
     *out = (struct sequence_facts){.peak_bytes = p->fixed_bytes, .wrong_at = ok ? l.wrong_at : 0};
+    *excess_bytes = 0;
     int64_t held = p->fixed_bytes;
     for (int32_t t = 0; ok && t < s.n; t++) {
         int32_t v = s.at[t];
         held += p->bytes[v];
-        if (held + p->workspace[v] > out->peak_bytes) {
-            out->peak_bytes = held + p->workspace[v];
+        int64_t now = held + p->workspace[v];
+        if (now > out->peak_bytes) {
+            out->peak_bytes = now;
             out->peak_at = t;
         }
+        if (now > budget_bytes && !checked_add(*excess_bytes, now - budget_bytes, excess_bytes))
+            *excess_bytes = INT64_MAX;
         if (!checked_add(out->cost, p->cost[v], &out->cost))
             out->cost = INT64_MAX;
         for (int32_t k = l.first[t]; k != NONE; k = l.next[k])
@@ -77,24 +82,16 @@ bool sequence_measure(const struct problem *p, struct sequence s, struct arena *
     return ok;
 }
 
+bool sequence_measure(const struct problem *p, struct sequence s, struct arena *scratch,
+                      struct sequence_facts *out) {
+    int64_t excess_bytes;
+    return walk(p, s, INT64_MAX, scratch, out, &excess_bytes);
+}
+
 bool sequence_excess(const struct problem *p, struct sequence s, int64_t budget_bytes,
                      struct arena *scratch, int64_t *excess_bytes) {
-    struct arena a = arena_make(scratch->mem);
-    struct lives l;
-    bool ok = find_lives(p, s, &a, &l);
-    int64_t held = p->fixed_bytes;
-    *excess_bytes = 0;
-    for (int32_t t = 0; ok && t < s.n; t++) {
-        int32_t v = s.at[t];
-        held += p->bytes[v];
-        int64_t over = held + p->workspace[v] - budget_bytes;
-        if (over > 0 && !checked_add(*excess_bytes, over, excess_bytes))
-            *excess_bytes = INT64_MAX;
-        for (int32_t k = l.first[t]; k != NONE; k = l.next[k])
-            held -= p->bytes[s.at[k]];
-    }
-    arena_free(&a);
-    return ok;
+    struct sequence_facts facts;
+    return walk(p, s, budget_bytes, scratch, &facts, excess_bytes);
 }
 
 bool sequence_to_steps(const struct problem *p, struct sequence s, struct arena *a,
