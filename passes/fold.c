@@ -114,6 +114,20 @@ static status fold_known(struct fold *f, node_id id) {
     return st;
 }
 
+// Scales of a Resize that are put together from constants: a constant too, and none that is
+// trained.
+static status fold_scales(struct fold *f, const struct node *n) {
+    node_id from = n->op == OP_Resize && n->n_in > 2 ? graph_value(f->g, n->in[2])->def : NODE_NONE;
+    struct shape s = {.g = f->g, .n = n, .a = f->c->arena, .d = f->c->diags};
+    int64_t count;
+    double *x;
+    if (!from.i || graph_node(f->g, from)->op != OP_Concat || !shape_reals(&s, 2, &x, &count))
+        return ST_OK;
+    graph_remove_node(f->g, from);
+    f->n_folded++;
+    return make_init(f, n->in[2], tensor_from_reals(f->m->arena, ELEM_F32, x, &count, 1), true);
+}
+
 // Dropout passes its input on when it is not in training mode, or drops with probability 0.
 static bool drops_nothing(const struct fold *f, const struct node *n) {
     if (n->op != OP_Dropout)
@@ -225,6 +239,9 @@ static status walk(struct fold *f, bool *again) {
         for (uint32_t k = 0; k < n->n_in; k++)
             n->in[k] = current(f, n->in[k]);
         const struct attr *branch = taken_branch(f, n);
+        st = fold_scales(f, n);
+        if (st)
+            break;
         if (plain_constant(n)) {
             st = fold_constant(f, id);
         } else if (branch && !has_subgraph_inside(branch->g)) {

@@ -129,9 +129,32 @@ static const struct node *maker(const struct shape *s, uint32_t k) {
     return v && v->def.i ? graph_node(s->g, v->def) : NULL;
 }
 
+// Exporters put the scales of a Resize together from those of the batch and of the image.
+static bool concat_reals(const struct shape *s, const struct node *concat, double **at,
+                         int64_t *n) {
+    struct shape part = *s;
+    double *all = ARENA_ARRAY(s->a, double, LIMIT_RANK), *x;
+    int64_t count;
+    part.n = concat;
+    *at = all;
+    *n = 0;
+    for (uint32_t k = 0; k < concat->n_in; k++) {
+        const struct node *def = maker(&part, k);
+        if (!all || (def && def->op == OP_Concat) || !shape_reals(&part, k, &x, &count) ||
+            *n + count > LIMIT_RANK)
+            return false;
+        memcpy(all + *n, x, (size_t)count * sizeof *x);
+        *n += count;
+    }
+    return true;
+}
+
 bool shape_reals(const struct shape *s, uint32_t k, double **at, int64_t *n) {
     const struct value *v = shape_has(s, k) ? resolve(s->g, s->n->in[k]) : NULL;
     const struct node *def = maker(s, k);
+    const struct type *type = v ? v->type : NULL;
+    if (def && def->op == OP_Concat && type && type->has_shape && type->rank == 1)
+        return concat_reals(s, def, at, n);
     const struct tensor *t = v && !v->is_input ? v->init : NULL;
     if (def && def->op == OP_Constant && def->n_attrs == 1 && !def->attrs[0].ref) {
         const struct attr *a = &def->attrs[0];
