@@ -82,5 +82,32 @@ def picture(args, name, title, x_title, y_title, lines, log=False):
         out.append(f'<path d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in points)}" fill="none" stroke="{colour}" stroke-width="2"/>')
         out += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in points]
         out.append(f'<text x="{width - right + 14}" y="{top + 12 + 20 * i}" fill="{colour}">{escape(label)}</text>')
+    save_svg(args, name, out)
+
+
+def bars(args, name, title, groups, series):
+    """NAME.svg: for each group a bar of each series, {label: [height for each group]}."""
+    width, height, left, top, bottom = 120 * len(groups) + 230, 360, 50, 34, 40
+    most = max(x for line in series.values() for x in line) or 1
+    room = (width - left - 180) / len(groups)
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">',
+           f'<rect width="{width}" height="{height}" fill="#fff"/><text x="{left}" y="20" font-weight="bold">{escape(title)}</text>',
+           f'<path d="M{left} {top}V{height - bottom}H{width - 180}" fill="none" stroke="#999"/>']
+    for g, group in enumerate(groups):
+        out.append(f'<text x="{left + room * (g + 0.5):.1f}" y="{height - bottom + 18}" text-anchor="middle">{escape(group)}</text>')
+    for i, (label, line) in enumerate(series.items()):
+        colour, wide = COLOURS[i % len(COLOURS)], 0.8 * room / len(series)
+        for g, x in enumerate(line):
+            at, high = left + room * (g + 0.1) + wide * i, (height - top - bottom) * x / most
+            out.append(f'<rect x="{at:.1f}" y="{height - bottom - high:.1f}" width="{wide:.1f}" height="{high:.1f}" fill="{colour}">'
+                       f'<title>{escape(f"{groups[g]}, {label}: {x:.3g}")}</title></rect>')
+            if x:
+                out.append(f'<text x="{at + wide / 2:.1f}" y="{height - bottom - high - 3:.1f}" text-anchor="middle" font-size="8" '
+                           f'fill="#666">{x:.3g}</text>')
+        out.append(f'<text x="{width - 166}" y="{top + 12 + 20 * i}" fill="{colour}">{escape(label)}</text>')
+    save_svg(args, name, out)
+
+
+def save_svg(args, name, out):
     with open(os.path.join(args.output, name + ".svg"), "w", encoding="utf-8") as f:
         f.write("\n".join(out) + "\n</svg>\n")
