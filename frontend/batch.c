@@ -116,6 +116,8 @@ static status try_batch(struct searching *k, int64_t batch, bool *fits) {
     if (k->hooks->begin)
         k->hooks->begin(k->hooks->context, k->line->method, batch);
     c.arena = &scratch;
+    if (k->has_told)
+        c.progress = NULL;
     struct model *copy = model_copy(k->m, &scratch);
     status st = copy ? batch_set(copy, batch, c.diags) : diag_no_room(c.diags);
     if (!st)
@@ -148,7 +150,9 @@ static status narrow(struct searching *k, int64_t guess) {
         if (batch < 1 || batch > BATCH_MOST)
             break;
         st = try_batch(k, batch, &fits);
-        if (st || (is_stopped(k) && !fits))
+        if (is_stopped(k) && !fits)
+            return ST_OK;
+        if (st)
             break;
         if (fits)
             l->fits = batch;

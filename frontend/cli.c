@@ -118,8 +118,9 @@ static void settle(struct cli *c) {
     const char *progress = options_text(&c->options, "progress");
     c->colour = terminal && !(no_colour && *no_colour);
     c->quiet = options_flag(&c->options, "quiet");
-    c->progress = !c->quiet &&
-                  (strcmp(progress, "always") == 0 || (strcmp(progress, "auto") == 0 && terminal));
+    c->progress_json = strcmp(progress, "json") == 0;
+    c->progress = c->progress_json || (!c->quiet && (strcmp(progress, "always") == 0 ||
+                                                     (strcmp(progress, "auto") == 0 && terminal)));
     c->mem.limit_bytes = options_bytes(&c->options, "memory-limit", MEM_UNLIMITED);
 }
 
@@ -160,16 +161,6 @@ static status dispatch(struct cli *c, int argc, char **argv) {
     return st ? st : command->run(c);
 }
 
-void cli_progress(struct cli *c, const char *format, ...) {
-    if (!c->progress)
-        return;
-    va_list args;
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fputc('\n', stderr);
-}
-
 const char *cli_worker_path(void) {
     return access("/proc/self/exe", X_OK) == 0 ? "/proc/self/exe" : NULL;
 }
@@ -190,6 +181,7 @@ struct pass_context cli_context(struct cli *c, struct arena *scratch) {
 
 void cli_flush_diags(struct cli *c) {
     static const char *const colours[] = {"\033[36m", "\033[33m", "\033[1;31m"};
+    cli_progress_clear(c);
     for (; c->n_printed < c->diags.list.n; c->n_printed++) {
         const struct diag *one = &c->diags.list.at[c->n_printed];
         if (c->quiet && one->severity != DIAG_ERROR)
@@ -231,7 +223,10 @@ static const char *join_line(struct arena *a, int argc, char **argv) {
 }
 
 int cli_main(int argc, char **argv, struct stop *stop) {
-    struct cli c = {.mem = mem_make(MEM_UNLIMITED), .stop = stop, .program = argv[0]};
+    struct cli c = {.mem = mem_make(MEM_UNLIMITED),
+                    .stop = stop,
+                    .program = argv[0],
+                    .start_ns = stop_clock_ns()};
     c.arena = arena_make(&c.mem);
     c.diags = diags_make(&c.arena);
     c.options = options_make(&c.arena);
@@ -240,6 +235,7 @@ int cli_main(int argc, char **argv, struct stop *stop) {
     status st = dispatch(&c, argc, argv);
     if (!st && c.out.failed)
         st = diag_no_room(&c.diags);
+    cli_progress_clear(&c);
     bool lost = fwrite(str_text(&c.out), 1, c.out.n, stdout) < c.out.n || fflush(stdout) != 0;
     if (lost && !st)
         st = diag_error(&c.diags, DIAG_IO, loc_file("<stdout>"), "cannot write: %s",

@@ -44,6 +44,9 @@ struct cli {
     const char *line;    // the command line, as one would type it in a shell
     bool quiet;          // errors only
     bool progress;       // the user wants to see how it goes
+    bool progress_json;  // as lines of JSON
+    bool bar_drawn;      // the last line on stderr is a bar that is to be drawn again
+    int64_t start_ns;    // when the run began
     bool colour;         // stderr is a terminal and NO_COLOR is not set
     size_t n_printed;    // diagnostics that are on stderr already
 };
@@ -62,8 +65,16 @@ struct command {
 // From argv to exit code. `stop` is what the signal handlers raise.
 int cli_main(int argc, char **argv, struct stop *stop);
 
-// One line of progress on stderr, at once; nothing when the user does not want it.
+// cli_progress.c: one line of progress on stderr, at once; nothing when the user does not want it.
 __attribute__((format(printf, 2, 3))) void cli_progress(struct cli *c, const char *format, ...);
+// Work in many parts: which of them begins now, as a bar.
+struct cli_step {
+    const char *what, *now; // "sweep", "portfolio at 80 %"
+    int64_t done, of;       // parts; of = 0: nobody knows how many
+    double left_seconds;    // at most; below 0: nobody knows
+};
+void cli_progress_step(struct cli *c, const struct cli_step *s);
+void cli_progress_clear(struct cli *c); // before anything else goes to stderr
 
 // The mfc executable itself, for searches in processes of their own; NULL: it cannot be told.
 const char *cli_worker_path(void);

@@ -60,8 +60,7 @@ static void print_tasks(struct str *out, const struct plan_placement *k) {
 
 status tasks_show(struct cli *c, struct model *m) {
     struct arena scratch = arena_make(&c->mem);
-    struct pass_context context = {
-        .arena = &scratch, .diags = &c->diags, .options = &c->options, .stop = c->stop};
+    struct pass_context context = cli_context(c, &scratch);
     struct plan_placement k = {0};
     const char *path = options_text(&c->options, "json");
     status st = costs_read(&c->arena, &c->diags, &c->options, &context.costs);

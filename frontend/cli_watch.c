@@ -109,13 +109,33 @@ static void rescue(struct watch *w) {
 
 static void draw_live(struct watch *w) {
     struct solve_event now = w->last;
-    if (w->style != WATCH_TABLE || !w->terminal || !w->header_done)
+    if (w->style != WATCH_TABLE || !w->terminal || (!w->header_done && !*w->line))
         return;
     now.letter = ' ';
     now.seconds = seconds_since(w->start_ns);
     fputs("\r\033[K", stderr);
-    print_row(w, &now);
+    if (*w->line)
+        fprintf(stderr, "%8.2f s", now.seconds);
+    else
+        print_row(w, &now);
+    if (w->limit_seconds > 0)
+        fprintf(stderr, " of at most %g s", w->limit_seconds);
+    if (*w->line)
+        fprintf(stderr, "; best since %s", w->line);
     w->live_drawn = true;
+}
+
+void watch_line(struct watch *w, const char *text) {
+    pthread_mutex_lock(&w->lock);
+    clear_live(w);
+    cli_progress(w->cli, "%s", text);
+    snprintf(w->line, sizeof w->line, "%s", text + strspn(text, " "));
+    pthread_mutex_unlock(&w->lock);
+}
+
+// How long a search may take, when that is known before.
+static double limit_of(const struct options *o) {
+    return options_int(o, "work") > 0 ? 0 : options_real(o, "time");
 }
 
 static void *watch_thread(void *context) {
@@ -147,6 +167,7 @@ bool watch_open(struct watch *w, struct cli *c, const char *path, int64_t base_c
                         .terminal = isatty(STDERR_FILENO),
                         .base_cost = base_cost,
                         .path = path,
+                        .limit_seconds = limit_of(&c->options),
                         .start_ns = stop_clock_ns(),
                         .mem = mem_make(MEM_UNLIMITED)};
     if (strcmp(progress, "json") == 0)

@@ -24,6 +24,8 @@ struct watch {
     pthread_t thread;
     bool running, ended;
     int64_t start_ns;
+    double limit_seconds; // 0: none that is known
+    char line[200];       // the last one of watch_line
     struct solve_event last;
     struct mem mem; // the copy below must not depend on the run's own memory limit
     struct arena arena;
@@ -39,3 +41,6 @@ void watch_base(struct watch *w, int64_t base_cost);        // what overhead is 
 void watch_close(struct watch *w);                          // clears the live line, ends the thread
 
 struct solve_hooks watch_hooks(struct watch *w);
+
+// For searches that are not of schedules: a line about what was found, which the live line repeats.
+void watch_line(struct watch *w, const char *text);

@@ -1,5 +1,6 @@
 // `mfc convert IN OUT`: the same model in another form.
 #include "frontend/cli.h"
+#include "frontend/cli_inspect.h"
 #include "frontend/load.h"
 
 static status run(struct cli *c) {
@@ -14,6 +15,9 @@ static status run(struct cli *c) {
         return st;
     cli_flush_diags(c);
     st = load_save(m, c->arguments[1], format, &c->diags);
+    const char *json = options_text(&c->options, "json");
+    if (!st && json)
+        st = inspect_write(c, m, json);
     model_close(m);
     return st;
 }
@@ -21,6 +25,8 @@ static status run(struct cli *c) {
 static const struct option_spec convert_options[] = {
     {"to", 't', OPTION_CHOICE, "onnx|mfc|dot", NULL, 0, 0,
      "form of the output; otherwise its name tells"},
+    {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
+     "also write what is in it as JSON, as mfc inspect does; - is stdout"},
     {0}};
 
 const struct command cmd_convert = {

@@ -1,9 +1,12 @@
 // `mfc layout MODEL`: addresses for what a training step computes, and how that compares with other
 // ways of allocating.
+#include <string.h>
+
 #include "frontend/cli.h"
 #include "frontend/load.h"
 #include "frontend/plan.h"
 #include "frontend/step.h"
+#include "ir/base/file.h"
 #include "ir/keys.h"
 #include "passes/layout.h"
 #include "passes/layout_compare.h"
@@ -15,22 +18,38 @@ static status prepare(struct model *m, struct pass_context *c) {
     return st ? st : plan_run(m, "names,costs", c);
 }
 
+static bool takes_stdout(const struct cli *c) {
+    const char *path = options_text(&c->options, "json");
+    return path && strcmp(path, "-") == 0;
+}
+
 static status compare(struct cli *c, struct model *m, struct pass_context *context) {
     struct layout_rows rows;
     status st = prepare(m, context);
     if (!st)
         st = layout_compare(m, context, &rows);
-    if (!st)
+    if (st)
+        return st;
+    const char *path = options_text(&c->options, "json");
+    if (path) {
+        struct str json = str_make(&c->arena);
+        layout_compare_print(&json, &rows, "json");
+        st = output_text(&c->arena, &c->diags, path, &json);
+    }
+    if (!takes_stdout(c))
         layout_compare_print(&c->out, &rows, options_text(&c->options, "form"));
     return st;
 }
 
 static status lay_out(struct cli *c, struct model *m, struct pass_context *context) {
-    status st = prepare(m, context);
+    const char *path = options_text(&c->options, "json");
+    status st = path ? options_set(&c->options, &c->diags, "layout", path) : ST_OK;
     struct layout l;
     if (!st)
+        st = prepare(m, context);
+    if (!st)
         st = layout_run(m, context, &l);
-    if (st)
+    if (st || takes_stdout(c))
         return st;
     str_addf(&c->out, "nodes     %zu\n", m->graph->order.n);
     str_addf(&c->out, "buffers   %zu, %zu results in place\n", l.buffers.n - 1, l.n_in_place);
@@ -64,6 +83,8 @@ static const struct option_spec layout_options[] = {
     {"compare", 0, OPTION_FLAG, NULL, NULL, 0, 0,
      "a table instead: other ways to allocate, and to recompute"},
     {"form", 0, OPTION_CHOICE, "text|markdown|csv|json", "text", 0, 0, "of that table"},
+    {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
+     "write the addresses, or the table, as JSON; - is stdout"},
     {0}};
 
 const struct command cmd_layout = {

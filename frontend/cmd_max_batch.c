@@ -11,8 +11,24 @@
 
 #define SECONDS 10.0 // for each search, when --time is not given
 
+// How many sizes are to be tried is not known before.
+struct telling {
+    struct cli *cli;
+    double seconds; // for each search
+    int64_t n_tried;
+};
+
 static void tell(void *context, const struct solve_method *method, int64_t batch) {
-    cli_progress(context, "max-batch: %s with a batch of %lld", method->name, (long long)batch);
+    struct telling *t = context;
+    struct arena scratch = arena_make(&t->cli->mem);
+    struct str now = str_make(&scratch);
+    str_addf(&now, "%s with a batch of %lld", method->name, (long long)batch);
+    if (!method->baseline && t->seconds > 0)
+        str_addf(&now, ", at most %.3g s", t->seconds);
+    struct cli_step step = {
+        .what = "max-batch", .now = str_text(&now), .done = t->n_tried++, .left_seconds = -1};
+    cli_progress_step(t->cli, &step);
+    arena_free(&scratch);
 }
 
 static status read_budget(struct cli *c, struct batch_settings *s) {
@@ -87,8 +103,9 @@ static status search(struct cli *c, const struct batch_settings *s,
     struct arena scratch = arena_make(&c->mem);
     struct model *m;
     struct batch_table table;
-    struct batch_hooks hooks = {.stop = c->stop, .begin = tell, .context = c};
-    struct pass_context context = {.arena = &scratch, .diags = &c->diags, .options = &c->options};
+    struct telling telling = {.cli = c, .seconds = s->solve.seconds};
+    struct batch_hooks hooks = {.stop = c->stop, .begin = tell, .context = &telling};
+    struct pass_context context = cli_context(c, &scratch);
     status st = load_model(&c->arena, &names, &c->diags, c->arguments[0], &m);
     if (st)
         return st;

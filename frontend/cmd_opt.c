@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "frontend/cli.h"
+#include "frontend/cli_inspect.h"
 #include "frontend/costs.h"
 #include "frontend/load.h"
 #include "ir/pass.h"
@@ -130,9 +131,13 @@ static status write_result(struct cli *c, const struct model *m) {
     bool shown =
         options_given(&c->options, "print-after") || options_given(&c->options, "print-before");
     const char *format = options_text(&c->options, "to");
-    if (!to && !format)
-        return shown ? ST_OK : print_model(&c->out, m, &c->diags);
-    return load_save(m, to ? to : "-", format, &c->diags);
+    const char *json = options_text(&c->options, "json");
+    status st = ST_OK;
+    if (to || format)
+        st = load_save(m, to ? to : "-", format, &c->diags);
+    else if (!shown && !json)
+        st = print_model(&c->out, m, &c->diags);
+    return st || !json ? st : inspect_write(c, m, json);
 }
 
 static status optimize(struct cli *c) {
@@ -180,6 +185,8 @@ static const struct option_spec opt_options[] = {
      "where the result goes: .onnx, .mfc or .dot; otherwise text to standard output"},
     {"to", 't', OPTION_CHOICE, "onnx|mfc|dot", NULL, 0, 0,
      "form of the output; otherwise its name tells"},
+    {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
+     "write what is in the result as JSON, as mfc inspect does; - is stdout"},
     {"reproducer", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
      "on failure, keep the model as it was before the failing pass"},
     {"list", 0, OPTION_FLAG, NULL, NULL, 0, 0, "list the passes"},

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "frontend/cli.h"
+#include "frontend/cli_watch.h"
 #include "ir/base/file.h"
 #include "ir/base/formula.h"
 #include "solver/settings.h"
@@ -69,21 +70,21 @@ static status read_settings(struct cli *c, struct place_options *o) {
     return read_objective(c, &o->objective);
 }
 
-struct watch {
-    struct cli *cli;
+struct watching {
+    struct watch watch;
     const struct placement *p;
 };
 
 static void on_improved(void *context, const struct place_event *e, const struct strategy *best,
                         const struct strategy_facts *facts) {
-    struct watch *w = context;
-    struct arena scratch = arena_make(&w->cli->mem);
-    struct str makespan = str_make(&scratch), load = str_make(&scratch);
+    struct watching *w = context;
+    struct arena scratch = arena_make(&w->watch.cli->mem);
+    struct str makespan = str_make(&scratch), load = str_make(&scratch), line = str_make(&scratch);
     strategy_add_time(&makespan, w->p, facts->makespan_cost);
     strategy_add_time(&load, w->p, facts->load_cost);
-    cli_progress(w->cli, "%8.2f s %12lld proposals   makespan %s   time per sample %s   %d tasks",
-                 e->seconds, (long long)e->n_proposals, str_text(&makespan), str_text(&load),
-                 best->n);
+    str_addf(&line, "%8.2f s %12lld proposals   makespan %s   time per sample %s   %d tasks",
+             e->seconds, (long long)e->n_proposals, str_text(&makespan), str_text(&load), best->n);
+    watch_line(&w->watch, str_text(&line));
     arena_free(&scratch);
 }
 
@@ -140,10 +141,13 @@ static status run(struct cli *c) {
     if (st != ST_OK)
         return st;
     o.resume = resume;
-    struct watch w = {c, &p};
+    struct watching w = {.p = &p};
     struct place_hooks hooks = {on_improved, &w, c->stop};
+    watch_open(&w.watch, c, NULL, 0);
+    w.watch.patient = true; // the search ends by itself between two rounds
     int64_t start_ns = stop_clock_ns();
     st = place(&p, &o, &hooks, &c->arena, &c->diags, &r);
+    watch_close(&w.watch);
     double seconds = (double)(stop_clock_ns() - start_ns) * 1e-9;
     source_close(resume);
     if (st == ST_OK)
@@ -161,6 +165,7 @@ static const struct option_spec place_options[] = {
      "what is to be small: latency, throughput, or a formula over makespan, load, peak, moved, "
      "energy"},
     {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0, "where the strategy goes; - is stdout"},
+    {"json", 0, OPTION_SAME, "FILE", "output", 0, 0, "the same as --output: a strategy is JSON"},
     {"start", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "a strategy to begin with"},
     {"keep-devices", 0, OPTION_FLAG, NULL, NULL, 0, 0,
      "every node stays where the start has it; copies, recomputation, offload and order may "

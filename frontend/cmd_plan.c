@@ -40,15 +40,20 @@ static status write_extras(struct cli *c, const struct model *m, const struct pl
 static void on_placed(void *to, const struct place_event *e, const struct strategy *best,
                       const struct strategy_facts *facts) {
     (void)facts;
-    cli_progress(to, "%8.2f s %12lld proposals   %.6g   %d tasks", e->seconds,
-                 (long long)e->n_proposals, e->value, best->n);
+    struct watch *w = to;
+    struct arena scratch = arena_make(&w->cli->mem);
+    struct str line = str_make(&scratch);
+    str_addf(&line, "%8.2f s %12lld proposals   %.6g   %d tasks", e->seconds,
+             (long long)e->n_proposals, e->value, best->n);
+    watch_line(w, str_text(&line));
+    arena_free(&scratch);
 }
 
 // The way with --rig.
-static status place_plan(struct cli *c, struct model *m, struct pass_context *context,
+static status place_plan(struct watch *w, struct model *m, struct pass_context *context,
                          struct plan_report *report, struct str *told) {
     struct plan_placed placed;
-    struct place_hooks hooks = {on_placed, c, c->stop};
+    struct place_hooks hooks = {on_placed, w, context->stop};
     status st = plan_run(m, step_passes(), context);
     if (!st)
         st = plan_run(m, "names,costs", context);
@@ -75,7 +80,7 @@ static status run_plan(struct cli *c, struct model *m, struct extras *extras, st
     if (!st && passes)
         st = plan_run(m, passes, &context);
     else if (!st && options_given(&c->options, "rig"))
-        st = place_plan(c, m, &context, &report, told);
+        st = place_plan(&w, m, &context, &report, told);
     else if (!st)
         st = plan_make(m, &context, &watch, &report);
     watch_close(&w);
@@ -100,7 +105,7 @@ static status write_split(struct cli *c, struct model *m) {
     if (!folder)
         return ST_OK;
     struct arena scratch = arena_make(&c->mem);
-    struct pass_context context = {.arena = &scratch, .diags = &c->diags, .options = &c->options};
+    struct pass_context context = cli_context(c, &scratch);
     status st = plan_split(m, folder, &context);
     arena_free(&scratch);
     return st;

@@ -88,13 +88,27 @@ static void list(struct str *out) {
     str_add(out, "Several of a kind: 4xV100-16GB. As a file to start from: mfc rig 4xV100-16GB\n");
 }
 
+static void list_json(struct str *out) {
+    str_add(out, "{\"format\":\"mfc-rigs\",\"version\":1,\"rigs\":[");
+    for (const struct rig_preset *r = rig_presets; r->name; r++) {
+        str_addf(out, "%s\n{\"name\":\"%s\",\"memory_bytes\":%lld,\"summary\":",
+                 r > rig_presets ? "," : "", r->name, (long long)r->memory_bytes);
+        str_add_json(out, r->summary);
+        str_add_char(out, '}');
+    }
+    str_add(out, "]}\n");
+}
+
 static status run(struct cli *c) {
-    const char *target = options_text(&c->options, "output");
+    const char *json = options_text(&c->options, "json");
+    const char *target = json ? json : options_text(&c->options, "output");
     const char *name = c->n_arguments ? c->arguments[0] : NULL;
     struct str text = str_make(&c->arena);
     status st = ST_OK;
     if (options_flag(&c->options, "detect")) {
         st = detect(c, &text);
+    } else if (!name && json) {
+        list_json(&text);
     } else if (!name) {
         list(&text);
     } else {
@@ -114,6 +128,7 @@ static status run(struct cli *c) {
 static const struct option_spec rig_options[] = {
     {"detect", 0, OPTION_FLAG, NULL, NULL, 0, 0, "measure one core of this machine"},
     {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0, "where the result goes; else stdout"},
+    {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "the same, and the list as JSON too"},
     {0}};
 
 const struct command cmd_rig = {

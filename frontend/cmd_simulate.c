@@ -1,4 +1,6 @@
 // `mfc simulate PROBLEM STRATEGY`: carries a strategy out on the devices of a problem.
+#include <string.h>
+
 #include "frontend/cli.h"
 #include "solver/strategy_check.h"
 #include "solver/strategy_report.h"
@@ -26,8 +28,9 @@ static status run(struct cli *c) {
         st = strategy_replay(&p, &s, &c->arena, &c->diags, &f);
     if (st != ST_OK)
         return st;
-    strategy_report(&c->out, &p, &s, &f);
     const char *path = options_text(&c->options, "output");
+    if (!path || strcmp(path, "-") != 0)
+        strategy_report(&c->out, &p, &s, &f);
     if (path)
         st = strategy_write(&p, &s, &f, &c->arena, &c->diags, path);
     if (st == ST_OK && f.excess_bytes > 0)
@@ -39,7 +42,8 @@ static status run(struct cli *c) {
 
 static const struct option_spec simulate_options[] = {
     {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0,
-     "write the strategy with all its tasks; - is stdout"},
+     "write the strategy with all its tasks; - is stdout, without the report"},
+    {"json", 0, OPTION_SAME, "FILE", "output", 0, 0, "the same as --output: a strategy is JSON"},
     {0}};
 
 const struct command cmd_simulate = {

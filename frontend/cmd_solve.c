@@ -156,6 +156,7 @@ static const struct option_spec solve_options[] = {
     {"budget", 'b', OPTION_BUDGET, "SIZE", "100%", 0, 0,
      "memory to stay within: bytes, or a share of what the given order needs"},
     {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0, "where the schedule goes; - is stdout"},
+    {"json", 0, OPTION_SAME, "FILE", "output", 0, 0, "the same as --output: a schedule is JSON"},
     {"method", 'm', OPTION_TEXT, "NAME", NULL, 0, 0, "how to search; docs/solver.md tells of each"},
     {"order", 0, OPTION_CHOICE, "given|free", "free", 0, 0,
      "whether first executions may leave the order of the file"},

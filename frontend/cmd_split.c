@@ -2,6 +2,25 @@
 #include "frontend/cli.h"
 #include "frontend/load.h"
 #include "frontend/plan_place.h"
+#include "ir/base/file.h"
+
+// The manifest once more, where a program can read it without knowing the folder.
+static status copy_manifest(struct cli *c, const char *to) {
+    struct source *s;
+    const char *path = file_join(&c->arena, c->arguments[1], "manifest.json");
+    status st = path ? source_open(&c->arena, &c->diags, path, &s) : diag_no_room(&c->diags);
+    if (st)
+        return st;
+    char *text = arena_alloc(&c->arena, (size_t)s->n_bytes + 1);
+    struct str out = str_make(&c->arena);
+    st = text ? source_read(s, &c->diags, 0, text, (size_t)s->n_bytes) : diag_no_room(&c->diags);
+    if (!st) {
+        str_add_n(&out, text, (size_t)s->n_bytes);
+        st = output_text(&c->arena, &c->diags, to, &out);
+    }
+    source_close(s);
+    return st;
+}
 
 static status run(struct cli *c) {
     struct pool names = pool_make(&c->arena);
@@ -11,13 +30,18 @@ static status run(struct cli *c) {
         return st;
     cli_flush_diags(c);
     struct arena scratch = arena_make(&c->mem);
-    struct pass_context context = {
-        .arena = &scratch, .diags = &c->diags, .options = &c->options, .stop = c->stop};
+    struct pass_context context = cli_context(c, &scratch);
     st = plan_split(m, c->arguments[1], &context);
     arena_free(&scratch);
     model_close(m);
+    const char *json = options_text(&c->options, "json");
+    if (!st && json)
+        st = copy_manifest(c, json);
     return st;
 }
+
+static const struct option_spec split_options[] = {
+    {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "write the manifest here too; - is stdout"}, {0}};
 
 const struct command cmd_split = {
     .name = "split",
@@ -29,6 +53,7 @@ const struct command cmd_split = {
         "order (docs/devices.md).",
     .least = 2,
     .most = 2,
+    .options = split_options,
     .passes = true,
     .run = run,
 };

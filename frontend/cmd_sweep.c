@@ -27,7 +27,7 @@ struct sweeping {
     struct budgets budgets;
     struct solve_options options;
     struct sweep sweep;
-    int64_t start_ns;
+    struct watch *watch; // or NULL
 };
 
 // ---- Files ----
@@ -152,19 +152,25 @@ static status write_targets(struct sweeping *k) {
 static void tell_begin(void *context, const struct sweep *s, const struct solve_method *method,
                        int64_t budget_bytes, int32_t k, int32_t n) {
     struct sweeping *w = context;
-    double seconds = (double)(stop_clock_ns() - w->start_ns) * 1e-9;
+    struct arena scratch = arena_make(&w->cli->mem);
+    struct str now = str_make(&scratch);
     int32_t n_slow = 0, n_left = n - k;
     for (size_t i = 0; i < w->n_methods; i++)
         n_slow += w->methods[i]->baseline ? 0 : s->n;
     if (n_left > n_slow)
         n_left = n_slow;
-    if (w->options.seconds > 0)
-        cli_progress(w->cli, "sweep %d of %d: %s at %.1f %%; %.0f s so far, at most %.0f s left",
-                     k + 1, n, method->name, 100 * (double)budget_bytes / (double)s->whole_bytes,
-                     seconds, n_left * w->options.seconds);
-    else
-        cli_progress(w->cli, "sweep %d of %d: %s at %.1f %%; %.0f s so far", k + 1, n, method->name,
-                     100 * (double)budget_bytes / (double)s->whole_bytes, seconds);
+    str_addf(&now, "%s at %.1f %%", method->name,
+             100 * (double)budget_bytes / (double)s->whole_bytes);
+    struct cli_step step = {.what = "sweep",
+                            .now = str_text(&now),
+                            .done = k,
+                            .of = n,
+                            .left_seconds =
+                                w->options.seconds > 0 ? n_left * w->options.seconds : -1};
+    cli_progress_step(w->cli, &step);
+    if (w->watch)
+        watch_begin(w->watch, budget_bytes);
+    arena_free(&scratch);
 }
 
 static status search(struct sweeping *k, const struct remat *r, struct arena *a) {
@@ -186,8 +192,8 @@ static status search(struct sweeping *k, const struct remat *r, struct arena *a)
         watch_open(&w, c, NULL, problem_base_cost(&r->problem));
         w.patient = true;
         hooks.solve = watch_hooks(&w);
+        k->watch = &w;
     }
-    k->start_ns = stop_clock_ns();
     status st =
         sweep_run(&r->problem, &k->options, k->methods, k->n_methods, &hooks, a, &c->diags, s);
     if (json)

@@ -1,10 +1,13 @@
 // `mfc verify MODEL PLAN`: all that a plan says of itself, derived again. `mfc verify PROBLEM
 // SCHEDULE`: the independent exact replay of a schedule.
+#include <string.h>
+
 #include "frontend/cli.h"
 #include "frontend/costs.h"
 #include "frontend/load.h"
 #include "frontend/step.h"
 #include "frontend/verify_plan.h"
+#include "ir/base/file.h"
 #include "solver/check.h"
 #include "solver/report.h"
 
@@ -39,13 +42,47 @@ static status read_both(struct cli *c, struct problem *p, struct schedule *s) {
     return st;
 }
 
+// {"right":…,"problems":[…],"found":…}: also when something is not right, which is an answer too.
+// `found` is JSON, NULL when there is none.
+static status write_json(struct cli *c, const char *what, status result, const char *found) {
+    const char *path = options_text(&c->options, "json");
+    struct str out = str_make(&c->arena);
+    if (!path || (result && result != ST_VERIFY))
+        return result;
+    str_addf(&out,
+             "{\"format\":\"mfc-verification\",\"version\":1,\"what\":\"%s\",\"right\":%s,"
+             "\n\"problems\":[",
+             what, result ? "false" : "true");
+    const char *before = "";
+    for (size_t i = 0; i < c->diags.list.n; i++) {
+        if (c->diags.list.at[i].severity != DIAG_ERROR)
+            continue;
+        str_add(&out, before);
+        str_add_json(&out, c->diags.list.at[i].text);
+        before = ",\n";
+    }
+    str_addf(&out, "],\n\"found\":%s}\n", found ? found : "null");
+    status st = output_text(&c->arena, &c->diags, path, &out);
+    return result ? result : st;
+}
+
+static bool takes_stdout(const struct cli *c) {
+    const char *path = options_text(&c->options, "json");
+    return path && strcmp(path, "-") == 0;
+}
+
 static status verify_schedule(struct cli *c) {
     struct problem p;
     struct schedule s;
     status st = read_both(c, &p, &s);
     if (st == ST_OK)
         st = check_schedule(&p, &s, &c->arena, &c->diags);
-    if (st != ST_OK)
+    struct str found = str_make(&c->arena);
+    if (st == ST_OK)
+        str_addf(&found, "{\"outcome\":\"%s\",\"steps\":%d,\"cost\":%lld,\"peak_bytes\":%lld}",
+                 outcome_name(s.outcome), s.steps.n, (long long)s.cost, (long long)s.peak_bytes);
+    st = write_json(c, "schedule", st, st ? NULL : str_text(&found));
+    if (st != ST_OK || takes_stdout(c))
         return st;
     if (s.steps.n == 0) {
         str_addf(&c->out, "nothing to replay: the schedule says %s and has no steps\n",
@@ -66,7 +103,11 @@ static status verify_models(struct cli *c, struct model *model, struct model *pl
         st = costs_read(&c->arena, &c->diags, &c->options, &context.costs);
     if (!st)
         st = verify_plan(model, plan, &context, &found);
+    struct str json = str_make(&c->arena);
     if (!st)
+        verify_plan_json(&json, &found);
+    st = write_json(c, "plan", st, st ? NULL : str_text(&json));
+    if (!st && !takes_stdout(c))
         verify_plan_print(&c->out, &found);
     arena_free(&scratch);
     return st;
@@ -93,6 +134,11 @@ static status run(struct cli *c) {
     return st;
 }
 
+static const struct option_spec verify_options[] = {
+    {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
+     "write what was found as JSON, right or not; - is stdout"},
+    {0}};
+
 const struct command cmd_verify = {
     .name = "verify",
     .summary = "derive again what a plan or schedule says of itself",
@@ -109,6 +155,7 @@ const struct command cmd_verify = {
         "Exit code 10: something is not as said; the reasons are told.",
     .least = 2,
     .most = 2,
+    .options = verify_options,
     .passes = true,
     .run = run,
 };

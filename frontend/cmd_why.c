@@ -34,8 +34,7 @@ static status tell(struct cli *c, const struct model *plan, struct arena *a) {
 
 static status explain(struct cli *c, struct model *plan) {
     struct arena scratch = arena_make(&c->mem);
-    struct pass_context context = {
-        .arena = &scratch, .diags = &c->diags, .options = &c->options, .stop = c->stop};
+    struct pass_context context = cli_context(c, &scratch);
     status st = costs_read(&c->arena, &c->diags, &c->options, &context.costs);
     if (!st && !pairs_get(&plan->metadata, KEY_OPTIONS))
         st = diag_error(&c->diags, DIAG_MALFORMED, loc_file(plan->path),

@@ -137,8 +137,8 @@ static status check_devices(struct model *plan, struct arena *a, struct arena *k
         return ST_OK;
     size_t n = plan->device_names.n;
     int64_t *has = ARENA_ARRAY(a, int64_t, n), *holds = ARENA_ARRAY(a, int64_t, n);
-    struct str text = str_make(kept);
-    if (!has || !holds)
+    v->devices = ARENA_ARRAY(kept, struct verified_device, n);
+    if (!has || !holds || !v->devices)
         return diag_no_room(d);
     if (!devices_memory(plan, has))
         return diag_error(d, DIAG_MALFORMED, loc_file(plan->path),
@@ -146,17 +146,13 @@ static status check_devices(struct model *plan, struct arena *a, struct arena *k
     status st = devices_peaks(plan->graph, a, d, holds);
     for (size_t i = 0; i < n && (!st || st == ST_VERIFY); i++) {
         const char *name = plan->device_names.at[i];
-        str_addf(&text, "device    %s holds %lld bytes", name, (long long)holds[i]);
-        if (has[i] != INT64_MAX)
-            str_addf(&text, " of %lld", (long long)has[i]);
-        str_add_char(&text, '\n');
+        v->devices[v->n_devices++] = (struct verified_device){name, holds[i], has[i]};
         if (holds[i] > has[i])
             st = diag_error(d, DIAG_VERIFY, loc_file(plan->path),
                             "device %s holds %lld bytes, and has %lld", name, (long long)holds[i],
                             (long long)has[i]);
     }
-    v->devices = str_text(&text);
-    return st || !text.failed ? st : diag_no_room(d);
+    return st;
 }
 
 status verify_plan(struct model *model, struct model *plan, struct pass_context *c,
@@ -191,38 +187,4 @@ status verify_plan(struct model *model, struct model *plan, struct pass_context 
     }
     arena_free(&scratch);
     return st;
-}
-
-static void add_bytes(struct str *out, const char *what, int64_t n_bytes) {
-    str_addf(out, "%-10s%lld bytes (", what, (long long)n_bytes);
-    str_add_bytes(out, n_bytes);
-    str_add_char(out, ')');
-}
-
-void verify_plan_print(struct str *out, const struct verified *v) {
-    str_addf(out, "outputs   all %zu are the same expressions as in the unplanned step\n",
-             v->n_outputs);
-    str_addf(out, "nodes     %zu, the unplanned step has %zu\n", v->n_nodes, v->n_step);
-    str_addf(out,
-             "order     %zu nodes are forced to run in the order of the file; the others move ",
-             v->forced.n_heavy);
-    str_addf(out, "at most %lld bytes\n", (long long)v->forced.loose_bytes);
-    add_bytes(out, "fixed", v->fixed_bytes);
-    str_add_char(out, '\n');
-    add_bytes(out, "liveness", v->liveness_bytes);
-    str_add_char(out, '\n');
-    add_bytes(out, "peak", v->peak_bytes);
-    str_addf(out, " on runtime %s\n", v->runtime);
-    if (v->arena_bytes >= 0) {
-        add_bytes(out, "arena", v->arena_bytes);
-        str_add(out, ": every tensor has its place\n");
-    }
-    if (v->budget_bytes >= 0) {
-        add_bytes(out, "budget", v->budget_bytes);
-        str_add(out, ": held\n");
-    } else if (v->devices) {
-        str_add(out, v->devices);
-    } else {
-        str_add(out, "budget    none is promised\n");
-    }
 }

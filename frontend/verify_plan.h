@@ -5,17 +5,24 @@
 #include "ir/forced.h"
 #include "ir/pass.h"
 
+// What a device holds at most, of what it has; INT64_MAX: no limit.
+struct verified_device {
+    const char *name;
+    int64_t peak_bytes, memory_bytes;
+};
+
 struct verified {
-    size_t n_outputs, n_nodes; // of the plan
-    size_t n_step;             // nodes of the unplanned step
-    const char *runtime;       // that the promise is about
-    struct forced forced;      // what its dependencies make of the order of the file
-    int64_t fixed_bytes;       // held throughout
-    int64_t liveness_bytes;    // peak in the order of the file
-    int64_t peak_bytes;        // peak on that runtime
-    int64_t budget_bytes;      // -1: the plan promises none
-    int64_t arena_bytes;       // -1: the plan gives no addresses
-    const char *devices;       // what each holds of what it has, a line each; NULL: it has none
+    size_t n_outputs, n_nodes;       // of the plan
+    size_t n_step;                   // nodes of the unplanned step
+    const char *runtime;             // that the promise is about
+    struct forced forced;            // what its dependencies make of the order of the file
+    int64_t fixed_bytes;             // held throughout
+    int64_t liveness_bytes;          // peak in the order of the file
+    int64_t peak_bytes;              // peak on that runtime
+    int64_t budget_bytes;            // -1: the plan promises none
+    int64_t arena_bytes;             // -1: the plan gives no addresses
+    struct verified_device *devices; // of a plan that promises something of them
+    size_t n_devices;
 };
 
 // Makes the unplanned step of `model` with the options that the plan has recorded (step_recall) and
@@ -25,5 +32,6 @@ struct verified {
 status verify_plan(struct model *model, struct model *plan, struct pass_context *c,
                    struct verified *out);
 
-// A short table of it.
+// A short table of it, and its members as JSON.
 void verify_plan_print(struct str *out, const struct verified *v);
+void verify_plan_json(struct str *out, const struct verified *v);

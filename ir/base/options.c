@@ -154,6 +154,7 @@ static const char *parse_value(const struct option_spec *s, const char *text,
         return is_choice(s->argument, text) ? NULL : s->argument;
     case OPTION_TEXT:
     case OPTION_LIST:
+    case OPTION_SAME:
         break;
     }
     return NULL;
@@ -188,7 +189,7 @@ status options_add(struct options *o, struct diags *d, const struct option_spec 
         assert(!find(o, s->name));
         if (!VEC_PUSH(o->arena, &o->items, ((struct option_item){.spec = s})))
             return diag_no_room(d);
-        if (s->preset)
+        if (s->preset && s->kind != OPTION_SAME)
             st = set_item(o, d, &o->items.at[o->items.n - 1], s->preset, false);
     }
     return st;
@@ -196,6 +197,8 @@ status options_add(struct options *o, struct diags *d, const struct option_spec 
 
 status options_set(struct options *o, struct diags *d, const char *name, const char *text) {
     struct option_item *item = find(o, name);
+    if (item && item->spec->kind == OPTION_SAME)
+        return options_set(o, d, item->spec->preset, text);
     if (item)
         return set_item(o, d, item, text, true);
     const char *near = NULL;
@@ -262,7 +265,7 @@ void options_help(struct str *out, const struct option_spec *table) {
         str_addf(out, left.n < 30 ? "%-30s" : "%s\n                              ",
                  str_text(&left));
         str_add(out, s->help);
-        if (s->preset && s->kind != OPTION_FLAG)
+        if (s->preset && s->kind != OPTION_FLAG && s->kind != OPTION_SAME)
             str_addf(out, " (%s)", s->preset);
         str_add_char(out, '\n');
     }

@@ -30,6 +30,7 @@ enum option_kind {
     OPTION_BYTES,  // 4096, 64MiB, 1.5GB
     OPTION_BUDGET, // bytes as above, or a share such as 60%; "none" where `argument` names it
     OPTION_LIST,   // texts, separated by commas; given again, it is added to
+    OPTION_SAME,   // another name of the option that `preset` names
 };
 
 struct option_spec {
@@ -37,7 +38,7 @@ struct option_spec {
     char letter; // 0: none
     enum option_kind kind;
     const char *argument; // as the help shows it; NULL for a flag
-    const char *preset;   // the default, as one would type it; NULL: none
+    const char *preset;   // the default, as one would type it; NULL: none; SAME: an option's name
     int64_t least, most;  // of INT and REAL; both 0: no limits
     const char *help;     // one line, no full stop
 };

@@ -145,12 +145,42 @@ with open(two, encoding="utf-8") as f:
     check("mfc-problem", json.load(f))
 check("mfc-problem", {"format": "mfc-problem", "version": 1, "nodes": [{"cost": 1, "bytes": 2}, {"cost": {"gpu": 3}, "bytes": 1}],
                       "edges": [[0, 1]]})
-lines = subprocess.run([mfc, "solve", chain, "--budget", "60%", "--work", "500", "--progress=json"], capture_output=True,
-                       text=True).stderr.splitlines()
-for line in lines:
-    check("mfc-progress", json.loads(line))
-if not lines:
-    complain("no line of progress")
+check("mfc-schedule", run("solve", chain, "--budget", "50%", "--work", "500", "-q", "--json", "-"))
+check("mfc-strategy", run("place", two, "--work", "200", "--json", "-"))
+check("mfc-strategy", run("simulate", two, os.path.join(scratch, "strategy.json"), "--json", "-"))
+check("mfc-comparison", run("layout", mlp, "--compare", "--time", "0.1", "--json", "-"))
+check("mfc-layout", run("layout", mlp, "--json", "-"))
+check("mfc-rig", run("rig", "2xV100-16GB", "--json", "-"))
+check("mfc-rigs", run("rig", "--json", "-"))
+check("mfc-inspection", run("opt", mlp, "--passes", "upgrade,shapes", "--json", "-"))
+check("mfc-inspection", run("convert", mlp, os.path.join(scratch, "mlp.mfc"), "--json", "-"))
+shutil.rmtree(parts)
+check("mfc-split", run("split", os.path.join(scratch, "devices.mfc"), parts, "--json", "-"))
+for one in run("explain", "--json", "-")["diagnostics"]:
+    check("mfc-diagnostics", run("explain", one["code"], "--json", "-"))
+check("mfc-verification", run("verify", chain, os.path.join(scratch, "schedule.json"), "--json", "-"))
+right = run("verify", mlp, os.path.join(scratch, "plan.onnx"), "--json", "-")
+other = run("verify", os.path.join(example, "resnet.onnx"), os.path.join(scratch, "plan.onnx"), "--json", "OUT", out="other.json", exits=10)
+for one in right, other:
+    check("mfc-verification", one)
+if not right["right"] or right["problems"] or other["right"] or not other["problems"]:
+    complain(f"verifications: {right} {other}")
+
+# Every command that mfc --help lists has --json.
+listed = subprocess.run([mfc, "--help"], capture_output=True, text=True).stdout.split("tells more):\n")[1].split("\n\n")[0]
+for line in listed.splitlines():
+    if "--json" not in subprocess.run([mfc, line.split()[0], "--help"], capture_output=True, text=True).stdout:
+        complain(f"no --json: {line}")
+
+for arguments in (["solve", chain, "--budget", "60%", "--work", "500"], ["place", two, "--work", "200"],
+                  ["sweep", mlp, "--budgets", "70%..100%/2", "--methods", "keep-all,portfolio", "--work", "50"],
+                  ["max-batch", mlp, "--budget", "200kB", "--methods", "keep-all", "--work", "50"], plan):
+    lines = subprocess.run([mfc, *arguments, "--progress=json"], capture_output=True, text=True).stderr.splitlines()
+    lines = [json.loads(line) for line in lines if line.startswith("{")]
+    for line in lines:
+        check("mfc-progress", line)
+    if not lines:
+        complain(f"no line of progress: {arguments}")
 if used != set(store):
     complain(f"schemas that nothing was checked against: {sorted(set(store) - used)}")
 sys.exit(n_bad != 0)

@@ -14,6 +14,7 @@ static const struct option_spec table[] = {
     {"limit", 0, OPTION_BYTES, "SIZE", NULL, 0, 0, "bytes"},
     {"budget", 'b', OPTION_BUDGET, "SIZE", "100%", 0, 0, "a budget"},
     {"passes", 0, OPTION_LIST, "LIST", "a,b", 0, 0, "a list"},
+    {"words", 0, OPTION_SAME, "FILE", "text", 0, 0, "a second name"},
     {0}};
 
 static void open(struct scene *s, struct options *o) {
@@ -66,6 +67,18 @@ static void values_are_taken(void **state) {
     assert_int_equal(list->list.n, 3); // the default is replaced, the second one is added
     assert_string_equal(list->list.at[0], "c");
     assert_string_equal(list->list.at[2], "e");
+    scene_close(&s);
+}
+
+static void second_names_set_the_first(void **state) {
+    (void)state;
+    struct scene s;
+    struct options o;
+    open(&s, &o);
+    assert_false(options_given(&o, "text"));
+    assert_int_equal(options_set(&o, &s.diags, "words", "x.json"), ST_OK);
+    assert_true(options_given(&o, "text"));
+    assert_string_equal(options_text(&o, "text"), "x.json");
     scene_close(&s);
 }
 
@@ -150,6 +163,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_there),
         cmocka_unit_test(values_are_taken),
+        cmocka_unit_test(second_names_set_the_first),
         cmocka_unit_test(bad_values_are_refused),
         cmocka_unit_test(a_near_miss_is_named),
         cmocka_unit_test(sizes_are_exact),

@@ -13,7 +13,7 @@ run = subprocess.Popen([mfc, model, "-o", plan, "--budget", "60%", "--runtime", 
                         "--time", "1000", "--progress=json"],
                        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
 for line in run.stderr:
-    if line.startswith("{") and json.loads(line)["cost"] is not None:
+    if line.startswith("{") and json.loads(line).get("cost") is not None:
         break
 run.send_signal(getattr(signal, name))
 run.stderr.read()
