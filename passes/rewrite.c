@@ -14,7 +14,8 @@
 //      and holds no buffer longer than it is needed, and nothing big is folded into a constant.
 //
 // Besides, outputs that nobody reads are left out (rewrite_unread.c), a random Dropout is kept from
-// being removed (rewrite_masks.c), and every node says what it is (rewrite_label.c).
+// being removed (rewrite_masks.c), nodes are kept from fusions that the unplanned step has not
+// (rewrite_fusions.c), and every node says what it is (rewrite_label.c).
 //
 // The pairs of 1 are the least set that fixes the order of the heavy nodes. Let u, v be consecutive
 // heavy nodes. A way from u to v can pass light nodes only: a heavy one on it would have to stand
@@ -114,6 +115,7 @@ static void rewrite_node(struct rewrite *r, node_id id) {
         r->n_loose += !done;
         reach = done ? r->n_heavy : reach;
     }
+    rewrite_keep_apart(r, id);
     if (r->hides_shapes && makes_heavy(r, id) && ort_shapes_inferred(r->g, id, r->known, r->n_vals))
         hide(r, id);
     bool inferred = ort_shapes_inferred(r->g, id, r->known, r->n_vals);
@@ -158,6 +160,8 @@ static status prepare(struct rewrite *r) {
     if (!st)
         st = rewrite_add_masks(r);
     if (!st)
+        st = rewrite_find_bared(r);
+    if (!st)
         st = rewrite_weigh(r);
     if (st)
         return st;
@@ -201,11 +205,13 @@ static status run(struct model *m, struct pass_context *c) {
     if (!st && !pairs_set(&m->metadata, m->arena, KEY_RUNTIME, runtime))
         st = diag_no_room(c->diags);
     if (!st && is_ort)
-        pass_progress(c,
-                      "rewrite: %u heavy nodes in order, %lld by control dependencies, %lld kept "
-                      "from being merged, %lld shapes hidden, %lld left loose, %zu control nodes",
-                      r.n_heavy, (long long)r.n_pairs, (long long)r.n_twins, (long long)r.n_hidden,
-                      (long long)r.n_loose, m->graph->nodes.n - r.n_nodes);
+        pass_progress(
+            c,
+            "rewrite: %u heavy nodes in order, %lld by control dependencies, %lld kept "
+            "from being merged, %lld from being fused, %lld shapes hidden, %lld left loose, "
+            "%zu control nodes",
+            r.n_heavy, (long long)r.n_pairs, (long long)r.n_twins, (long long)r.n_apart,
+            (long long)r.n_hidden, (long long)r.n_loose, m->graph->nodes.n - r.n_nodes);
     return st;
 }
 

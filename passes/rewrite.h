@@ -22,11 +22,13 @@ struct rewrite {
     value_id *alias;        // by value: the alias that hides its shape, once made
     bool *known;            // by value: ONNX Runtime knows its shape
     value_id *unread_mask;  // by node: a Dropout's, until it is read
+    bool *bared;            // by value: has fewer readers than in the unplanned step, and may be
+                            // fused away
     struct map twins;       // what a node computes -> the node
     VEC(node_id) order;     // as it will be
     node_id heavy;          // the latest so far; none: there was none
     uint32_t n_heavy;
-    int64_t n_pairs, n_twins, n_hidden, n_loose;
+    int64_t n_pairs, n_twins, n_hidden, n_apart, n_loose;
 };
 
 // rewrite_heavy.c: which storages and nodes are heavy.
@@ -54,6 +56,11 @@ status rewrite_drop_unread(struct rewrite *r);
 // rewrite_masks.c: random Dropouts get a mask that is read; before the walk, and on it.
 status rewrite_add_masks(struct rewrite *r);
 void rewrite_read_masks(struct rewrite *r, node_id reader);
+
+// rewrite_fusions.c: what only a plan lets ONNX Runtime fuse stays apart; before the walk, and on
+// it.
+status rewrite_find_bared(struct rewrite *r);
+void rewrite_keep_apart(struct rewrite *r, node_id reader);
 
 // rewrite_label.c: names and metadata of nodes, before control nodes are added and after.
 status rewrite_label(struct rewrite *r);

@@ -52,6 +52,7 @@ try {
       checkOrder(write('again', shapes), ['k', 's'], level);
       checkOrder(write('edge', shapes), [], level);
       checkOrder(write('hidden', shapes), ['c', 'k', 'l', 'v', 'y'], level); // v and y may become one
+      checkOrder(write('fusion', shapes), [], level);
       checkDropout(write('dropout', shapes), level);
     }
 } finally {
