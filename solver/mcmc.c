@@ -150,11 +150,12 @@ static enum mcmc_kind choose(struct mcmc *c) {
     }
 }
 
-static bool propose(struct mcmc *c, enum mcmc_kind kind) {
+bool mcmc_propose(struct mcmc *c, enum mcmc_kind *kind) {
     static bool (*const moves[MCMC_KINDS])(struct mcmc *) = {
         mcmc_move_node, mcmc_move_block, mcmc_move_boundary,  mcmc_move_swap,   mcmc_move_copy,
         mcmc_move_drop, mcmc_move_order, mcmc_move_recompute, mcmc_move_offload};
-    bool some = moves[kind](c);
+    *kind = choose(c);
+    bool some = moves[*kind](c);
     return mcmc_mend(c) && some;
 }
 
@@ -176,11 +177,12 @@ static bool judge(struct mcmc *c, double most, double *value, double *guide) {
 }
 
 static void step(struct mcmc *c) {
-    enum mcmc_kind kind = choose(c);
+    enum mcmc_kind kind;
     double cost = mcmc_cost(c), value, guide;
     double most = cost - c->temperature * fabs(cost) * log(1 - rng_unit(&c->rng));
+    bool some = mcmc_propose(c, &kind);
     c->count[kind].n_tried++;
-    if (!propose(c, kind) || !judge(c, most, &value, &guide)) {
+    if (!some || !judge(c, most, &value, &guide)) {
         sim_undo(&c->sim);
         return;
     }

@@ -93,6 +93,10 @@ bool mcmc_start(struct mcmc *c, const struct strategy *s);
 // n proposals, or fewer when `stop` says so. Returns how many. False in c->sim.broken: no room.
 int64_t mcmc_run(struct mcmc *c, int64_t n, const struct stop *stop);
 
+// One proposal of the usual mix, edited into c->sim but not judged; false: there was nothing to
+// propose, or it cannot be carried out.
+bool mcmc_propose(struct mcmc *c, enum mcmc_kind *kind);
+
 double mcmc_cost(const struct mcmc *c); // of the present state, with the price of bytes over memory
 
 // ---- For the files of the moves ----

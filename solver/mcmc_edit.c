@@ -162,7 +162,7 @@ static void mend_unread(struct mcmc *c, int32_t v) {
         some = false;
         for (int32_t t = s->first_of[v], next; t != SIM_NONE; t = next) {
             next = s->task[t].sibling;
-            if (s->task[t].from != TASK_RUN && sim_end_of(s, t) == t) {
+            if (s->task[t].from != TASK_RUN && sim_is_unread(s, t)) {
                 sim_remove(s, t);
                 some = true;
             }

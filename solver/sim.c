@@ -14,43 +14,51 @@ static void clear(struct sim *s) {
     s->n_in = 0;
     s->free_task = SIM_NONE;
     s->moved_bytes = 0;
-    s->edits.n = s->touched.n = 0;
-    s->walked_from = s->walked_to = SIM_END;
+    s->edits.n = s->touched.n = s->dirty.n = s->changed.n = 0;
+    s->last_edit = -1;
+    s->relabelled = false;
     memset(s->busy_cost, 0, (size_t)p->n_resources * sizeof *s->busy_cost);
+    memset(s->n_users, 0, (size_t)s->n_clocks * sizeof *s->n_users);
     for (int32_t k = 0; k < p->n_places; k++)
         s->base_bytes[k] = k < p->n_devices ? p->graph.fixed_bytes : 0;
     for (int32_t v = 0; v < p->graph.n; v++) {
         s->first_of[v] = SIM_NONE;
         s->is_touched[v] = false;
     }
-    sim_walk_reset(s);
-    s->dirty = 0;
-    s->dirty_to = INT64_MAX;
+    sim_snapshots_clear(s);
+}
+
+// Which resources the fetches to a place may take.
+static void note_routes(struct sim *s) {
+    const struct placement *p = s->p;
+    for (int32_t from = 0; from < p->n_places; from++)
+        for (int32_t to = 0; to < p->n_places; to++) {
+            const struct route *r = placement_route(p, from, to);
+            for (int32_t k = 0; k < r->n_resources; k++)
+                s->serves[r->resource[k] * p->n_places + to] = true;
+        }
 }
 
 bool sim_make(struct arena *a, const struct placement *p, struct sim *out) {
-    int32_t most_in = 1;
-    for (int32_t v = 0; v < p->graph.n; v++) {
-        int32_t n_in = p->graph.in_start[v + 1] - p->graph.in_start[v];
-        most_in = n_in > most_in ? n_in : most_in;
-    }
-    *out =
-        (struct sim){.p = p, .arena = a, .free_task = SIM_NONE, .dirty = INT64_MAX, .dirty_to = -1};
+    *out = (struct sim){.p = p, .arena = a, .n_clocks = p->n_resources + 1};
     out->first_of = ARENA_ARRAY(a, int32_t, p->graph.n);
     out->is_touched = ARENA_ARRAY(a, bool, p->graph.n);
     out->busy_cost = ARENA_ARRAY(a, int64_t, p->n_resources);
     out->base_bytes = ARENA_ARRAY(a, int64_t, p->n_places);
-    out->inputs = ARENA_ARRAY(a, int32_t, most_in);
+    out->n_users = ARENA_ARRAY(a, int64_t, out->n_clocks);
+    out->serves = ARENA_ARRAY(a, bool, (size_t)p->n_resources *(size_t)p->n_places);
     out->peak = ARENA_ARRAY(a, int64_t, p->n_places);
     out->peak_at = ARENA_ARRAY(a, int64_t, p->n_places);
     out->cap_tasks = 2 * p->graph.n + 64;
     out->task = ARENA_ARRAY(a, struct sim_task, out->cap_tasks);
     out->finish = ARENA_ARRAY(a, int64_t, out->cap_tasks);
     out->settled = ARENA_ARRAY(a, int64_t, out->cap_tasks);
-    if (!out->first_of || !out->is_touched || !out->busy_cost || !out->base_bytes || !out->inputs ||
-        !out->task || !out->finish || !out->settled || !out->peak || !out->peak_at ||
-        !sim_walk_make(out, &out->walk) || !sim_walk_make(out, &out->last))
+    out->way = ARENA_ARRAY(a, int64_t, out->cap_tasks);
+    if (!out->first_of || !out->is_touched || !out->busy_cost || !out->base_bytes ||
+        !out->n_users || !out->serves || !out->task || !out->finish || !out->settled || !out->way ||
+        !out->peak || !out->peak_at || !sim_snapshots_make(out))
         return false;
+    note_routes(out);
     clear(out);
     return true;
 }
@@ -62,12 +70,15 @@ static bool more_tasks(struct sim *s) {
     struct sim_task *task = ARENA_ARRAY(s->arena, struct sim_task, cap);
     int64_t *finish = ARENA_ARRAY(s->arena, int64_t, cap);
     int64_t *settled = ARENA_ARRAY(s->arena, int64_t, cap);
-    if (!task || !finish || !settled)
+    int64_t *way = ARENA_ARRAY(s->arena, int64_t, cap);
+    if (!task || !finish || !settled || !way)
         return false;
     memcpy(task, s->task, (size_t)s->n_tasks * sizeof *task);
     memcpy(finish, s->finish, (size_t)s->n_tasks * sizeof *finish);
     memcpy(settled, s->settled, (size_t)s->n_tasks * sizeof *settled);
+    memcpy(way, s->way, (size_t)s->n_tasks * sizeof *way);
     s->task = task;
+    s->way = way;
     s->finish = finish;
     s->settled = settled;
     s->cap_tasks = cap;
@@ -87,14 +98,12 @@ static int32_t new_task(struct sim *s) {
     return s->n_tasks++;
 }
 
+// Tasks that are out for now keep labels of the old kind, so all is walked again.
 static void relabel(struct sim *s) {
     int64_t label = 0;
-    bool dirty = s->dirty != INT64_MAX;
     for (int32_t t = s->task[SIM_END].next; t != SIM_END; t = s->task[t].next)
         s->task[t].label = label += LABEL_GAP;
-    // Tasks that are out for now have labels of the old kind, so all is walked again.
-    s->dirty = dirty ? 0 : INT64_MAX;
-    s->dirty_to = dirty ? INT64_MAX : -1;
+    s->relabelled = true;
 }
 
 static void set_label(struct sim *s, int32_t t) {
@@ -110,9 +119,14 @@ static void set_label(struct sim *s, int32_t t) {
 
 // ---- Linking ----
 
-static void reach(struct sim *s, int64_t label) {
-    s->dirty = label < s->dirty ? label : s->dirty;
-    s->dirty_to = label > s->dirty_to ? label : s->dirty_to;
+void sim_soil(struct sim *s, int64_t label) {
+    if (!VEC_PUSH(s->arena, &s->dirty, label))
+        s->broken = true;
+}
+
+static void edit_at(struct sim *s, int64_t label) {
+    s->last_edit = label > s->last_edit ? label : s->last_edit;
+    sim_soil(s, label);
 }
 
 static void touch(struct sim *s, int32_t node) {
@@ -142,24 +156,29 @@ static void count(struct sim *s, const struct sim_task *x, int64_t sign) {
     const struct placement *p = s->p;
     if (x->from == TASK_RUN) {
         s->busy_cost[x->place] += sign * x->duration;
+        s->n_users[x->place] += sign;
         if (!sim_runs_at(s, x->node, x->place))
             s->base_bytes[x->place] += sign * p->resident_bytes[x->node];
         return;
     }
     const struct route *r = placement_route(p, x->from, x->place);
-    for (int32_t k = 0; k < r->n_resources; k++)
+    s->n_users[sim_clock_of(s, x->place)] += sign;
+    for (int32_t k = 0; k < r->n_resources; k++) {
         s->busy_cost[r->resource[k]] += sign * x->duration;
+        s->n_users[r->resource[k]] += sign;
+    }
     s->moved_bytes += sign * p->graph.bytes[x->node];
 }
 
-static void link_task(struct sim *s, int32_t t, int32_t before) {
+static void link_task(struct sim *s, int32_t t, int32_t before, bool has_label) {
     struct sim_task *x = &s->task[t];
     x->next = before;
     x->prev = s->task[before].prev;
     s->task[x->prev].next = t;
     s->task[before].prev = t;
     x->in = true;
-    set_label(s, t);
+    if (!has_label)
+        set_label(s, t);
     count(s, x, 1); // while it is not yet among its siblings
     int32_t *at = &s->first_of[x->node];
     while (*at != SIM_NONE && s->task[*at].label < x->label)
@@ -182,7 +201,7 @@ static void unlink_task(struct sim *s, int32_t t) {
     s->n_in--;
 }
 
-static void note(struct sim *s, enum sim_edit_kind kind, int32_t task, int32_t other) {
+void sim_note(struct sim *s, enum sim_edit_kind kind, int32_t task, int32_t other) {
     if (!VEC_PUSH(s->arena, &s->edits, (struct sim_edit){kind, task, other}))
         s->broken = true;
 }
@@ -192,131 +211,75 @@ int32_t sim_insert(struct sim *s, int32_t node, int32_t place, int32_t from, int
     if (t == SIM_NONE)
         return SIM_NONE;
     struct sim_task *x = &s->task[t];
-    *x = (struct sim_task){.node = node, .place = place, .from = from, .end = t};
+    *x = (struct sim_task){.node = node,
+                           .place = (int16_t)place,
+                           .from = (int16_t)from,
+                           .end = SIM_NONE,
+                           .ends = SIM_NONE,
+                           .first = SIM_NONE,
+                           .waits = SIM_NONE};
     x->duration = from == TASK_RUN ? placement_cost(s->p, node, place)
                                    : placement_transfer_cost(s->p, node, from, place);
     s->settled[t] = -1; // no time at all
-    link_task(s, t, before);
-    note(s, SIM_INSERTED, t, SIM_NONE);
+    link_task(s, t, before, false);
+    sim_note(s, SIM_INSERTED, t, SIM_NONE);
     touch_around(s, x);
-    reach(s, x->label);
+    edit_at(s, x->label);
     return t;
 }
 
 void sim_remove(struct sim *s, int32_t t) {
     struct sim_task *x = &s->task[t];
-    note(s, SIM_REMOVED, t, x->next);
+    sim_note(s, SIM_REMOVED, t, x->next);
     touch_around(s, x);
-    reach(s, x->label);
-    reach(s, x->end >= 0 ? s->task[x->end].label : INT64_MAX); // who reads it may find nothing
+    edit_at(s, x->label);
     unlink_task(s, t);
-}
-
-// ---- Ends of instances ----
-
-static int32_t later(const struct sim *s, int32_t a, int32_t b) {
-    return s->task[a].label < s->task[b].label ? b : a;
-}
-
-// The last task that reads instance t: a run at its place, or a fetch from there, before the next
-// instance of the node at that place.
-int32_t sim_end_of(const struct sim *s, int32_t t) {
-    const struct problem *g = &s->p->graph;
-    const struct sim_task *x = &s->task[t];
-    int32_t end = t;
-    int64_t until = INT64_MAX;
-    for (int32_t f = x->sibling; f != SIM_NONE; f = s->task[f].sibling) {
-        if (s->task[f].from == x->place)
-            end = f;
-        if (s->task[f].place == x->place) {
-            until = s->task[f].label;
-            break;
-        }
-    }
-    if (x->place == s->p->host)
-        return end;
-    for (int32_t e = g->out_start[x->node]; e < g->out_start[x->node + 1]; e++)
-        for (int32_t r = s->first_of[g->out_of[e]]; r != SIM_NONE; r = s->task[r].sibling) {
-            const struct sim_task *y = &s->task[r];
-            if (y->label > until)
-                break;
-            if (y->from == TASK_RUN && y->place == x->place && y->label > x->label)
-                end = later(s, end, r);
-        }
-    return end;
-}
-
-static void set_end(struct sim *s, int32_t t, int32_t end) {
-    struct sim_task *x = &s->task[t];
-    if (x->end == end)
-        return;
-    if (x->end >= 0 && s->task[x->end].label > 0)
-        reach(s, s->task[x->end].label);
-    reach(s, end >= 0 ? s->task[end].label : x->label);
-    note(s, SIM_ENDED, t, x->end);
-    x->end = end;
-}
-
-void sim_find_ends(struct sim *s) {
-    for (size_t k = 0; k < s->touched.n; k++) {
-        int32_t v = s->touched.at[k], last_run = SIM_NONE;
-        s->is_touched[v] = false;
-        if (s->p->graph.keep[v])
-            for (int32_t t = s->first_of[v]; t != SIM_NONE; t = s->task[t].sibling)
-                if (s->task[t].from == TASK_RUN)
-                    last_run = t;
-        for (int32_t t = s->first_of[v]; t != SIM_NONE; t = s->task[t].sibling)
-            set_end(s, t, t == last_run ? SIM_KEPT : sim_end_of(s, t));
-    }
-    s->touched.n = 0;
 }
 
 // ---- Settling and taking back ----
 
-// The walk has changed `finish` of some tasks; from one array to the other.
-static void copy_times(struct sim *s, const int64_t *from, int64_t *to) {
-    for (int32_t t = s->walked_from; t != s->walked_to; t = s->task[t].next)
-        to[t] = from[t];
-    s->walked_from = s->walked_to = SIM_END;
+static void free_task(struct sim *s, int32_t t) {
+    s->task[t].next = s->free_task;
+    s->free_task = t;
+}
+
+static void close_edits(struct sim *s) {
+    s->edits.n = s->dirty.n = s->changed.n = 0;
+    s->last_edit = -1;
+    s->relabelled = false;
 }
 
 void sim_commit(struct sim *s) {
-    copy_times(s, s->finish, s->settled);
-    for (size_t k = 0; k < s->edits.n; k++) {
-        int32_t t = s->edits.at[k].task;
-        if (s->edits.at[k].kind == SIM_REMOVED && !s->task[t].in) {
-            s->task[t].next = s->free_task;
-            s->free_task = t;
-        }
-    }
-    s->edits.n = 0;
-    s->dirty = INT64_MAX;
-    s->dirty_to = -1;
+    for (size_t k = 0; k < s->changed.n; k++)
+        s->settled[s->changed.at[k]] = s->finish[s->changed.at[k]];
     if (s->walked)
-        sim_walk_keep(s);
+        sim_snapshots_keep(s);
+    for (size_t k = 0; k < s->edits.n; k++)
+        if (s->edits.at[k].kind == SIM_REMOVED)
+            free_task(s, s->edits.at[k].task);
+    close_edits(s);
 }
 
 void sim_undo(struct sim *s) {
-    copy_times(s, s->settled, s->finish);
+    for (size_t k = 0; k < s->changed.n; k++)
+        s->finish[s->changed.at[k]] = s->settled[s->changed.at[k]];
+    if (s->walked)
+        sim_snapshots_drop(s);
     for (size_t k = s->edits.n; k-- > 0;) {
         struct sim_edit e = s->edits.at[k];
-        if (e.kind == SIM_ENDED) {
-            s->task[e.task].end = e.other;
-        } else if (e.kind == SIM_REMOVED) {
-            link_task(s, e.task, e.other);
-        } else {
+        if (e.kind == SIM_INSERTED) {
             unlink_task(s, e.task);
-            s->task[e.task].next = s->free_task;
-            s->free_task = e.task;
+            free_task(s, e.task);
+        } else if (e.kind == SIM_REMOVED) {
+            link_task(s, e.task, e.other, !s->relabelled);
+        } else {
+            sim_unbind(s, &e);
         }
     }
     for (size_t k = 0; k < s->touched.n; k++)
         s->is_touched[s->touched.at[k]] = false;
-    s->touched.n = s->edits.n = 0;
-    s->dirty = INT64_MAX;
-    s->dirty_to = -1;
-    if (s->walked)
-        sim_walk_drop(s);
+    s->touched.n = 0;
+    close_edits(s);
 }
 
 bool sim_load(struct sim *s, const struct strategy *x) {

@@ -2,13 +2,18 @@
 // carrying it out gives, kept up to date. It follows the same rules as the plain replay of
 // strategy_check.h, with which it shares no code.
 //
-// The sequence of tasks is a doubly linked list with labels that grow along it. The tasks of a node
-// form a second list, so the instance that a task reads is found in a few steps. Because the
-// sequence is a topological order of all that waits for anything, one walk along it gives all
-// times: a task starts when the resources it takes, and what it reads, are free. The memory of each
-// place is counted on the same walk. Snapshots of the walk are kept every so many tasks; after an
-// edit it is taken up again at the last snapshot before the first task that can have changed, and
-// ended at the first snapshot behind all edits where everything is as it was before.
+// The sequence of tasks is a doubly linked list with labels that grow along it (sim.c). The tasks
+// of a node form a second list. Of each instance is known who reads it first and last (sim_bind.c),
+// so a walk along the sequence (sim_walk.c) gives all times, and the memory of each place, without
+// looking at edges: a device does one thing after the other, so a run waits only for what is sent
+// to it and has not been read there before.
+//
+// Snapshots cut the sequence into segments (sim_snapshot.c). After edits only segments with changes
+// in them are walked, and those behind them until all clocks are as they were; where only bytes
+// differ, segments are passed over, their peaks moved by the difference. A proposal that is to be
+// judged by its makespan is often not walked to there either: the longest way from each snapshot to
+// the end is known (sim_tail.c), so once the walk is behind the last edit, its clocks tell how long
+// everything takes at least.
 //
 //     sim_remove(s, t); sim_insert(s, node, device, TASK_RUN, next);     a proposal
 //     if (sim_evaluate(s, INT64_MAX) == SIM_RIGHT && good(&s->result)) sim_commit(s);
@@ -17,23 +22,32 @@
 
 #include "solver/strategy.h"
 
-enum { SIM_END = 0, SIM_NONE = -1, SIM_KEPT = -2 };
+enum { SIM_END = 0, SIM_NONE = -1, SIM_KEPT = -2, SIM_SKIPS_MOST = 8 };
 
 struct sim_task {
-    int32_t node, place, from;
-    int32_t prev, next; // in the sequence; SIM_END is before the first and after the last
-    int32_t sibling;    // the next task of the same node in the sequence; SIM_NONE
-    int32_t end;        // the last task that reads this instance; itself; SIM_KEPT
-    bool in;            // in the sequence
+    int32_t node;
+    int16_t place, from;
+    int32_t prev, next;        // in the sequence; SIM_END is before the first and after the last
+    int32_t sibling;           // the next task of the same node in the sequence; SIM_NONE
+    int32_t end;               // the last task that reads this instance; itself; SIM_KEPT
+    int32_t ends, next_end;    // the instances that end with this task: the first; the next one
+    int32_t first, next_first; // of a fetch: the first run that reads it; the next one of that run
+    int32_t
+        waits; // a fetch for the instance that it reads, a run for fetches that it is first to read
+    bool in;   // in the sequence
     int64_t label;
     int64_t duration;
 };
 
-enum sim_edit_kind { SIM_INSERTED, SIM_REMOVED, SIM_ENDED };
+struct sim_binding {
+    int32_t task, end, first;
+};
+
+enum sim_edit_kind { SIM_INSERTED, SIM_REMOVED, SIM_ENDED, SIM_FIRST, SIM_SOURCE };
 
 struct sim_edit {
     enum sim_edit_kind kind;
-    int32_t task, other; // removed: the one that followed; ended: the end before
+    int32_t task, other; // removed: the one that followed; else: what was there before
 };
 
 struct sim_pending { // an instance that waits for a transfer out of its place to finish
@@ -41,18 +55,30 @@ struct sim_pending { // an instance that waits for a transfer out of its place t
     int32_t place;
 };
 
-struct sim_walk { // all that the walk along the sequence carries
-    int32_t task; // the next one
-    int64_t host_clock;
-    int64_t *avail;   // per resource: when it is free; the block that the next five are part of
-    int64_t *idle;    // per resource: how long it had nothing to do until then
-    int64_t *held;    // per place: bytes of instances
+// All that the walk along the sequence carries. The arrays are one block; clocks are those of the
+// resources and, the last one, the time at which the host last began to take something in.
+struct sim_walk {
+    int32_t task;     // the next one
+    int64_t *clock;   // per clock: when it is free
     int64_t *release; // per place: the first time in `pending`; INT64_MAX
-    int64_t *peak;    // per place: the most since the snapshot before, workspace included
+    int64_t *sums;    // the next three, which only ever are added to
+    int64_t *done;    // per clock: work so far
+    int64_t *used;    // per clock: tasks so far that look at it
+    int64_t *held;    // per place: bytes of instances
+    int64_t *peak;    // per place: the most since the last snapshot, with workspace; -1: no task
     int64_t *peak_at; // per place: the task of that peak
-    int64_t makespan_cost; // since the snapshot before
+    int64_t *tail;    // per clock: the longest way from there to the end
+    bool has_tail;    // it is known
+    int64_t makespan_cost; // since the last snapshot
     struct sim_pending *pending;
     int32_t n_pending, cap_pending;
+};
+
+struct sim_skip { // snapshots that stay, from one to before another
+    int32_t from, to;
+    int32_t n_fresh; // of the walk, before them
+    int64_t *sums;   // how much more theirs come to
+    int64_t *clock;  // of those that nobody looks at any more: where they stand; -1: as it was
 };
 
 struct sim_result {
@@ -68,36 +94,43 @@ struct sim {
     struct arena *arena;
     bool broken;  // out of memory: nothing holds any more
     bool untimed; // nobody asks for times, and no memory depends on them: no walks
+    int32_t n_clocks;
+    bool *serves; // [resource * n_places + place]: fetches to the place take the resource
 
     struct sim_task *task;     // [0] is SIM_END
     int64_t *finish, *settled; // per task: on this walk; since the last commit
+    int64_t *way;              // per task: the longest way from its start to the end
     int32_t n_tasks, cap_tasks, n_in;
     int32_t free_task;   // of a list through `next`; SIM_NONE
     int32_t *first_of;   // per node
     int64_t *busy_cost;  // per resource
+    int64_t *n_users;    // per clock: tasks that look at it
     int64_t *base_bytes; // per place: resident
     int64_t moved_bytes;
 
     VEC(struct sim_edit) edits;
-    VEC(int32_t) touched; // nodes whose instances may end elsewhere
+    VEC(int32_t) touched; // nodes whose instances may be read by others than before
     bool *is_touched;
-    int64_t dirty, dirty_to; // the labels that edits have reached; INT64_MAX, -1: none
+    VEC(int64_t) dirty;               // labels of what may have changed
+    int64_t last_edit;                // the last label at which a task came or went; -1
+    bool relabelled;                  // since the last commit or undo
+    VEC(int32_t) changed;             // tasks that end at another time than before
+    VEC(int32_t) loose;               // those of them that others may look at later
+    VEC(struct sim_binding) bindings; // scratch
 
     int64_t most_cost; // of the walk; is_cut: it cannot be kept
     bool is_cut;
-    int64_t changed_to; // the last label at which a changed time is read
+    bool is_bounded; // the ways to the end have been looked at
+    bool walked;     // since the last commit or undo
     struct sim_walk walk;
-    struct sim_walk last;                // what came after the last snapshot
     struct sim_walk **snapshot, **fresh; // fresh: of the walk that is not settled yet
-    struct sim_walk **spare;             // of no use at the moment
-    int32_t n_snapshots, n_spare, cap_snapshots;
-    bool walked;                    // since the last commit or undo
-    int32_t from_snapshot, n_fresh; // where the walk took up (-1: at the start), what it has left
-    int32_t to_snapshot; // from there on, all is as it was before the edits; n_snapshots: nothing
-    int64_t *peak;       // per place: the most of all
-    int64_t *peak_at;    // per place: the task of that peak
-    int32_t walked_from, walked_to; // tasks whose `finish` may differ from `settled`
-    int32_t *inputs;                // scratch: the instances that a run reads
+    struct sim_walk **merged, **spare;   // scratch; of no use at the moment
+    int32_t n_snapshots, n_fresh, n_spare, cap_snapshots;
+    int32_t n_kept; // snapshots before the walk
+    struct sim_skip skip[SIM_SKIPS_MOST];
+    int32_t n_skips;
+    int64_t *peak;    // per place: the most of all
+    int64_t *peak_at; // per place: the task of that peak
 
     struct sim_result result; // of the last sim_evaluate
     int64_t n_walked;         // tasks ever walked over: a measure of effort that is not time
@@ -115,9 +148,9 @@ int32_t sim_save(const struct sim *s, struct task *out); // n_in tasks; returns 
 int32_t sim_insert(struct sim *s, int32_t node, int32_t place, int32_t from, int32_t before);
 void sim_remove(struct sim *s, int32_t task);
 
-// Carries the sequence out, from the first change on. Ends early, as cut, once it is clear that the
-// makespan is more than most_cost: because a resource has idled too long for its load. The result
-// counts only if it is right. Once per proposal, after its last edit.
+// Carries the sequence out as far as it has changed. Ends early, as cut, once it is clear that the
+// makespan is more than most_cost. The result counts only if it is right. Once per proposal, after
+// its last edit.
 enum sim_verdict sim_evaluate(struct sim *s, int64_t most_cost);
 void sim_commit(struct sim *s); // only after SIM_RIGHT
 void sim_undo(struct sim *s);
@@ -129,13 +162,37 @@ int64_t sim_resident_excess(const struct sim *s);
 
 // The latest instance of the node at the place before a label; SIM_NONE.
 int32_t sim_bound(const struct sim *s, int32_t node, int32_t place, int64_t label);
-// The last task that reads the instance, as the edits left it; the task itself: nobody does.
-int32_t sim_end_of(const struct sim *s, int32_t task);
+// Whether nobody reads the instance, as the edits left it.
+bool sim_is_unread(const struct sim *s, int32_t task);
 bool sim_runs_at(const struct sim *s, int32_t node, int32_t device);
 
-// For sim.c and sim_walk.c alone.
-void sim_find_ends(struct sim *s);
-bool sim_walk_make(struct sim *s, struct sim_walk *w);
-void sim_walk_reset(struct sim *s); // forgets all snapshots
-void sim_walk_keep(struct sim *s);  // the walk's snapshots take the place of those before
-void sim_walk_drop(struct sim *s);
+// ---- For the files of the simulator alone ----
+
+void sim_note(struct sim *s, enum sim_edit_kind kind, int32_t task, int32_t other);
+void sim_soil(struct sim *s, int64_t label); // something there may have changed
+
+bool sim_bind(struct sim *s); // false: something is read that is not there
+void sim_unbind(struct sim *s, const struct sim_edit *e); // takes a change of bindings back
+
+bool sim_walk_room(struct sim *s, struct sim_walk *w, int32_t n_pending);
+void sim_walk_flush(struct sim_walk *w, int32_t place, int64_t moment);
+
+static inline int32_t sim_clock_of(const struct sim *s, int32_t place) {
+    return place == s->p->host ? s->n_clocks - 1 : place;
+}
+
+bool sim_snapshots_make(struct sim *s);
+void sim_snapshots_clear(struct sim *s);
+void sim_snapshots_keep(struct sim *s); // the walk's take the place of those before
+void sim_snapshots_drop(struct sim *s);
+// From the last one before all changes. Returns the number of the next one.
+int32_t sim_snapshots_resume(struct sim *s);
+void sim_snapshots_take(struct sim *s, const struct sim_walk *like); // like: for its tail; or NULL
+void sim_snapshots_end_segment(struct sim *s);
+// At snapshot k: whether all to the end is as it was; else *next is the one that comes next, after
+// what need not be walked is passed over.
+bool sim_snapshots_settled(struct sim *s, int32_t k, int32_t *next);
+void sim_snapshots_sum_up(struct sim *s); // makespan and peaks of all segments
+
+// The least makespan, by what the walk has come to at snapshot k, which is behind all edits.
+int64_t sim_tail_bound(struct sim *s, int32_t k);

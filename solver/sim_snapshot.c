@@ -1,0 +1,345 @@
+// The snapshots that cut the sequence into segments: see sim.h. Each is the state of the walk where
+// its segment begins, and has what the segment comes to: its peaks, and its latest end. The first
+// one is at the start of the sequence, whichever task that is.
+//
+// A walk makes fresh ones. It is in step with the old ones where all clocks, and what is being
+// sent, are as before: from there on no time changes until the next change of the sequence, and
+// bytes differ by what they differ by now. So the segments up to there are passed over.
+#include <string.h>
+
+#include "solver/sim.h"
+
+static size_t n_sums(const struct sim *s) {
+    return 2 * (size_t)s->n_clocks + (size_t)s->p->n_places;
+}
+
+static size_t n_block(const struct sim *s) {
+    return 2 * (size_t)s->n_clocks + 3 * (size_t)s->p->n_places + n_sums(s);
+}
+
+static bool make_walk(struct sim *s, struct sim_walk *w) {
+    int64_t *at = ARENA_ARRAY(s->arena, int64_t, n_block(s));
+    *w = (struct sim_walk){.clock = at};
+    if (!at)
+        return false;
+    w->release = at += s->n_clocks;
+    w->sums = w->done = at += s->p->n_places;
+    w->used = at += s->n_clocks;
+    w->held = at += s->n_clocks;
+    w->peak = at += s->p->n_places;
+    w->peak_at = at += s->p->n_places;
+    w->tail = at + s->p->n_places;
+    return true;
+}
+
+// All but the tail.
+static void copy_walk(struct sim *s, const struct sim_walk *from, struct sim_walk *to) {
+    to->n_pending = 0;
+    if (!sim_walk_room(s, to, from->n_pending))
+        return;
+    memcpy(to->clock, from->clock, (n_block(s) - (size_t)s->n_clocks) * sizeof *to->clock);
+    if (from->n_pending > 0)
+        memcpy(to->pending, from->pending, (size_t)from->n_pending * sizeof *to->pending);
+    to->n_pending = from->n_pending;
+    to->task = from->task;
+}
+
+static bool more_room(struct sim *s) {
+    size_t cap = (size_t)s->cap_snapshots * 2 + 16;
+    struct sim_walk **old = ARENA_ARRAY(s->arena, struct sim_walk *, cap);
+    struct sim_walk **fresh = ARENA_ARRAY(s->arena, struct sim_walk *, cap);
+    struct sim_walk **merged = ARENA_ARRAY(s->arena, struct sim_walk *, cap);
+    struct sim_walk **spare = ARENA_ARRAY(s->arena, struct sim_walk *, 2 * cap);
+    if (!old || !fresh || !merged || !spare)
+        return false;
+    if (s->cap_snapshots > 0) {
+        memcpy(old, s->snapshot, (size_t)s->n_snapshots * sizeof *old);
+        memcpy(fresh, s->fresh, (size_t)s->n_fresh * sizeof *fresh);
+        memcpy(spare, s->spare, (size_t)s->n_spare * sizeof *spare);
+    }
+    s->snapshot = old;
+    s->fresh = fresh;
+    s->merged = merged;
+    s->spare = spare;
+    s->cap_snapshots = (int32_t)cap;
+    return true;
+}
+
+bool sim_snapshots_make(struct sim *s) {
+    s->snapshot = NULL;
+    bool ok = make_walk(s, &s->walk) && more_room(s);
+    for (int32_t k = 0; k < SIM_SKIPS_MOST && ok; k++) {
+        s->skip[k].sums = ARENA_ARRAY(s->arena, int64_t, n_sums(s));
+        s->skip[k].clock = ARENA_ARRAY(s->arena, int64_t, s->n_clocks);
+        ok = s->skip[k].sums && s->skip[k].clock;
+    }
+    return ok;
+}
+
+// ---- Segments ----
+
+static void begin_segment(struct sim *s) {
+    for (int32_t k = 0; k < s->p->n_places; k++)
+        s->walk.peak[k] = -1;
+    s->walk.makespan_cost = 0;
+}
+
+static void open_segment(struct sim *s, const struct sim_walk *like) {
+    struct sim_walk *w = NULL;
+    // Beside the fresh ones there may stay all that are there now.
+    if (s->n_fresh + s->n_snapshots + 1 < s->cap_snapshots || more_room(s)) {
+        if (s->n_spare > 0)
+            w = s->spare[--s->n_spare];
+        else if ((w = ARENA_NEW(s->arena, struct sim_walk)) && !make_walk(s, w))
+            w = NULL;
+    }
+    if (!w) {
+        s->broken = true;
+        return;
+    }
+    copy_walk(s, &s->walk, w);
+    w->has_tail = like && like->has_tail;
+    if (w->has_tail)
+        memcpy(w->tail, like->tail, (size_t)s->n_clocks * sizeof *w->tail);
+    s->fresh[s->n_fresh++] = w;
+    begin_segment(s);
+}
+
+void sim_snapshots_end_segment(struct sim *s) {
+    struct sim_walk *w = s->fresh[s->n_fresh - 1];
+    memcpy(w->peak, s->walk.peak, 2 * (size_t)s->p->n_places * sizeof *w->peak);
+    w->makespan_cost = s->walk.makespan_cost;
+}
+
+void sim_snapshots_take(struct sim *s, const struct sim_walk *like) {
+    sim_snapshots_end_segment(s);
+    open_segment(s, like);
+}
+
+static int64_t label_at(const struct sim *s, int32_t snapshot) {
+    return snapshot == 0 ? 0 : s->task[s->snapshot[snapshot]->task].label;
+}
+
+// The last snapshot, from `low` on, that is before the label; low - 1: none.
+static int32_t last_before(const struct sim *s, int32_t low, int64_t label) {
+    int32_t high = s->n_snapshots;
+    for (low--; high - low > 1;) {
+        int32_t mid = low + (high - low) / 2;
+        if (label_at(s, mid) < label)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+// The first label, not before `from`, at which something may have changed; INT64_MAX: none.
+static int64_t next_dirty(const struct sim *s, int64_t from) {
+    int64_t next = INT64_MAX;
+    for (size_t k = 0; k < s->dirty.n; k++)
+        if (s->dirty.at[k] >= from && s->dirty.at[k] < next)
+            next = s->dirty.at[k];
+    return next;
+}
+
+int32_t sim_snapshots_resume(struct sim *s) {
+    int32_t low = s->relabelled ? 0 : last_before(s, 0, next_dirty(s, 0));
+    s->walked = true;
+    s->n_kept = low;
+    s->n_fresh = s->n_skips = 0;
+    s->loose.n = 0;
+    copy_walk(s, s->snapshot[low], &s->walk);
+    if (low == 0)
+        s->walk.task = s->task[SIM_END].next;
+    open_segment(s, NULL);
+    return low + 1;
+}
+
+// ---- In step with the old ones ----
+
+static bool is_finished(const struct sim *s, int32_t clock) {
+    return s->walk.used[clock] == s->n_users[clock];
+}
+
+// Whether it makes no difference to anybody that a clock is not as it was: a link that is free, now
+// as before, when the places that it serves are ready to fetch; a place with nothing left to do,
+// from which whatever is still fetched is fetched later, now as before.
+static bool is_no_matter(const struct sim *s, int32_t clock, int64_t before) {
+    const struct placement *p = s->p;
+    int64_t latest = before > s->walk.clock[clock] ? before : s->walk.clock[clock];
+    bool is_link = clock >= p->n_devices && clock < p->n_resources,
+         finished = is_finished(s, clock);
+    if (is_link && finished)
+        return true;
+    for (int32_t k = 0; k < p->n_places; k++) {
+        int32_t other = sim_clock_of(s, k);
+        if (is_link && s->serves[clock * p->n_places + k] && latest > s->walk.clock[other])
+            return false;
+        if (!is_link && !is_finished(s, other) && latest >= s->walk.clock[other])
+            return false;
+    }
+    return is_link || finished;
+}
+
+// Whether someone behind the label may notice that the task ends at another time than before, when
+// all clocks are as they were.
+static bool is_noticed(const struct sim *s, int32_t t, int64_t label) {
+    const struct sim_task *x = &s->task[t];
+    int64_t latest = s->finish[t] > s->settled[t] ? s->finish[t] : s->settled[t];
+    if (x->from != TASK_RUN) {
+        int32_t end = s->task[x->waits].end;
+        if (x->first >= 0 && s->task[x->first].label >= label && latest > s->walk.clock[x->place])
+            return true;
+        if (end >= 0 && s->task[end].label >= label &&
+            latest > s->walk.clock[sim_clock_of(s, x->from)])
+            return true;
+    }
+    for (int32_t f = x->sibling; f != SIM_NONE; f = s->task[f].sibling) {
+        const struct sim_task *y = &s->task[f];
+        if (y->from == x->place && y->label >= label &&
+            latest > s->walk.clock[sim_clock_of(s, y->place)])
+            return true;
+        if (y->place == x->place)
+            break;
+    }
+    return false;
+}
+
+static bool is_in_step(struct sim *s, const struct sim_walk *old) {
+    const struct sim_walk *w = &s->walk;
+    for (int32_t c = 0; c < s->n_clocks; c++)
+        if (w->clock[c] != old->clock[c] && !is_no_matter(s, c, old->clock[c]))
+            return false;
+    if (w->n_pending != old->n_pending)
+        return false;
+    for (int32_t k = 0; k < w->n_pending; k++)
+        if (w->pending[k].time != old->pending[k].time ||
+            w->pending[k].bytes != old->pending[k].bytes ||
+            w->pending[k].place != old->pending[k].place)
+            return false;
+    while (s->loose.n > 0 && !is_noticed(s, s->loose.at[s->loose.n - 1], s->task[w->task].label))
+        s->loose.n--;
+    return s->loose.n == 0;
+}
+
+static void add_sums(const struct sim *s, struct sim_walk *w, const struct sim_skip *skip) {
+    size_t n = n_sums(s);
+    for (size_t k = 0; k < n; k++)
+        w->sums[k] += skip->sums[k];
+    for (int32_t c = 0; c < s->n_clocks; c++)
+        if (skip->clock[c] >= 0)
+            w->clock[c] = skip->clock[c];
+}
+
+bool sim_snapshots_settled(struct sim *s, int32_t k, int32_t *next) {
+    const struct sim_walk *old = s->snapshot[k];
+    *next = k + 1;
+    if (s->relabelled || s->n_skips == SIM_SKIPS_MOST)
+        return false;
+    int64_t dirty = next_dirty(s, label_at(s, k));
+    int32_t to = dirty == INT64_MAX ? s->n_snapshots : last_before(s, k, dirty);
+    if (to <= k || !is_in_step(s, old))
+        return false;
+    sim_snapshots_end_segment(s);
+    struct sim_skip *skip = &s->skip[s->n_skips++];
+    skip->from = k;
+    skip->to = to;
+    skip->n_fresh = s->n_fresh;
+    size_t n = n_sums(s);
+    for (size_t i = 0; i < n; i++)
+        skip->sums[i] = s->walk.sums[i] - old->sums[i];
+    for (int32_t c = 0; c < s->n_clocks; c++)
+        skip->clock[c] = is_finished(s, c) ? s->walk.clock[c] : -1;
+    if (to == s->n_snapshots)
+        return true;
+    copy_walk(s, s->snapshot[to], &s->walk);
+    add_sums(s, &s->walk, skip);
+    open_segment(s, NULL);
+    *next = to + 1;
+    return false;
+}
+
+// ---- All segments ----
+
+static void add_segment(struct sim *s, const struct sim_walk *w, const int64_t *held) {
+    struct sim_result *r = &s->result;
+    r->makespan_cost = w->makespan_cost > r->makespan_cost ? w->makespan_cost : r->makespan_cost;
+    for (int32_t k = 0; k < s->p->n_places; k++) {
+        int64_t peak = w->peak[k] + (held ? held[k] : 0);
+        if (w->peak[k] >= 0 && peak > s->peak[k]) {
+            s->peak[k] = peak;
+            s->peak_at[k] = w->peak_at[k];
+        }
+    }
+}
+
+void sim_snapshots_sum_up(struct sim *s) {
+    memset(s->peak, 0, (size_t)s->p->n_places * sizeof *s->peak);
+    for (int32_t k = 0; k < s->n_kept; k++)
+        add_segment(s, s->snapshot[k], NULL);
+    for (int32_t k = 0; k < s->n_fresh; k++)
+        add_segment(s, s->fresh[k], NULL);
+    for (int32_t i = 0; i < s->n_skips; i++)
+        for (int32_t k = s->skip[i].from; k < s->skip[i].to; k++)
+            add_segment(s, s->snapshot[k], s->skip[i].sums + 2 * s->n_clocks);
+}
+
+// ---- Settling ----
+
+void sim_snapshots_clear(struct sim *s) {
+    sim_snapshots_drop(s);
+    while (s->n_snapshots > 0)
+        s->spare[s->n_spare++] = s->snapshot[--s->n_snapshots];
+    struct sim_walk *w = &s->walk;
+    memset(w->clock, 0, n_block(s) * sizeof *w->clock);
+    for (int32_t k = 0; k < s->p->n_places; k++)
+        w->release[k] = INT64_MAX;
+    w->task = SIM_END;
+    w->n_pending = 0;
+    open_segment(s, NULL);
+    if (s->n_fresh > 0) {
+        sim_snapshots_end_segment(s);
+        s->snapshot[s->n_snapshots++] = s->fresh[--s->n_fresh];
+    }
+}
+
+void sim_snapshots_drop(struct sim *s) {
+    while (s->n_fresh > 0)
+        s->spare[s->n_spare++] = s->fresh[--s->n_fresh];
+    s->walked = false;
+}
+
+static void keep_old(struct sim *s, struct sim_walk *w, const struct sim_skip *skip, int32_t *n) {
+    if (skip) {
+        add_sums(s, w, skip);
+        for (int32_t k = 0; k < s->p->n_places; k++)
+            w->peak[k] += w->peak[k] >= 0 ? skip->sums[2 * s->n_clocks + k] : 0;
+    }
+    w->has_tail = w->has_tail && skip && s->task[w->task].label > s->last_edit;
+    s->merged[(*n)++] = w;
+}
+
+void sim_snapshots_keep(struct sim *s) {
+    int32_t n = 0, at = s->n_kept, n_fresh = 0;
+    for (int32_t k = 0; k < s->n_kept; k++)
+        keep_old(s, s->snapshot[k], NULL, &n);
+    for (int32_t i = 0; i < s->n_skips; i++) {
+        const struct sim_skip *skip = &s->skip[i];
+        while (n_fresh < skip->n_fresh)
+            s->merged[n++] = s->fresh[n_fresh++];
+        while (at < skip->from)
+            s->spare[s->n_spare++] = s->snapshot[at++];
+        while (at < skip->to)
+            keep_old(s, s->snapshot[at++], skip, &n);
+    }
+    while (n_fresh < s->n_fresh)
+        s->merged[n++] = s->fresh[n_fresh++];
+    while (at < s->n_snapshots)
+        s->spare[s->n_spare++] = s->snapshot[at++];
+    struct sim_walk **before = s->snapshot;
+    s->snapshot = s->merged;
+    s->merged = before;
+    s->n_snapshots = n;
+    s->n_fresh = 0;
+    s->walked = false;
+}
