@@ -199,7 +199,8 @@ static status make_starts(struct place_search *s) {
                         s->arena, s->starts + s->n_starts, PLACE_STARTS_MOST - s->n_starts);
     s->n_starts += n > 0 ? n : 0;
     if (n >= 0)
-        n = place_starts(s->p, s->arena, s->starts + s->n_starts, PLACE_STARTS_MOST - s->n_starts);
+        n = place_starts(s->p, s->options->allowed.copies, s->arena, s->starts + s->n_starts,
+                         PLACE_STARTS_MOST - s->n_starts);
     s->n_starts += n > 0 ? n : 0;
     return n < 0 ? diag_no_room(s->diags) : ST_OK;
 }

@@ -136,20 +136,34 @@ static int64_t move_time(const struct placement *p, int32_t v, int32_t from, int
 }
 
 struct list {
-    int64_t *end;   // per node
+    bool copies;    // forward nodes run on every device
+    int64_t *end;   // per node and device: of the run there, or of the one run
     int64_t *avail; // per device
     int64_t *room;  // per device: bytes left for residents
 };
 
+// Whether the node runs everywhere. In the forward pass the other devices would only wait, and what
+// their share of the backward pass reads is then there without a transfer.
+static bool is_copied(const struct starter *s, const struct list *l, int32_t v) {
+    const struct placement *p = s->p;
+    int32_t group = p->group[v];
+    bool can = l->copies && !p->graph.backward[v] && !p->graph.once[v] && !p->graph.keep[v] &&
+               p->group_start[group + 1] - p->group_start[group] == 1;
+    for (int32_t k = 0; can && k < p->n_devices; k++)
+        can = placement_runs_on(p, v, k);
+    return can;
+}
+
 static int64_t end_on(const struct starter *s, const struct list *l, int32_t v, int32_t k) {
-    const struct problem *g = &s->p->graph;
+    const struct placement *p = s->p;
+    const struct problem *g = &p->graph;
     int64_t start = l->avail[k];
     for (int32_t e = g->in_start[v]; e < g->in_start[v + 1]; e++) {
-        int32_t u = g->in_of[e];
-        int64_t there = l->end[u] + move_time(s->p, u, s->device[s->p->group[u]], k);
+        int32_t u = g->in_of[e], from = is_copied(s, l, u) ? k : s->device[p->group[u]];
+        int64_t there = l->end[(int64_t)u * p->n_devices + from] + move_time(p, u, from, k);
         start = there > start ? there : start;
     }
-    return start + placement_cost(s->p, v, k);
+    return start + placement_cost(p, v, k);
 }
 
 // The device on which the node ends first, of those with room for its group.
@@ -169,42 +183,62 @@ static int32_t best_device(const struct starter *s, const struct list *l, int32_
     return best;
 }
 
-static void list_schedule(struct starter *s) {
-    const struct placement *p = s->p;
-    const struct problem *g = &p->graph;
+// The longest way to the end first.
+static bool rank(struct starter *s, int32_t *order) {
+    const struct problem *g = &s->p->graph;
     struct ranked *by_rank = ARENA_ARRAY(s->scratch, struct ranked, g->n);
-    int32_t *order = ARENA_ARRAY(s->scratch, int32_t, g->n);
-    struct list l = {ARENA_ARRAY(s->scratch, int64_t, g->n),
-                     ARENA_ARRAY(s->scratch, int64_t, p->n_devices),
-                     ARENA_ARRAY(s->scratch, int64_t, p->n_devices)};
-    s->ok = s->ok && by_rank && order && l.end && l.avail && l.room;
-    if (!s->ok)
-        return;
+    if (!by_rank || !order)
+        return false;
     for (int32_t v = g->n; v-- > 0;) {
         double tail = 0;
         for (int32_t e = g->out_start[v]; e < g->out_start[v + 1]; e++) {
             double rank = by_rank[g->out_of[e]].rank;
             tail = rank > tail ? rank : tail;
         }
-        by_rank[v] = (struct ranked){tail + mean_cost(p, v), v};
+        by_rank[v] = (struct ranked){tail + mean_cost(s->p, v), v};
     }
     qsort(by_rank, (size_t)g->n, sizeof *by_rank, compare_ranked);
-    for (int32_t k = 0; k < p->n_devices; k++)
-        l.room[k] = p->place[k].memory_bytes - g->fixed_bytes;
-    for (int32_t x = 0; x < p->n_groups; x++)
-        s->device[x] = -1;
-    for (int32_t i = 0; i < g->n; i++) {
-        int32_t v = order[i] = by_rank[i].node, *device = &s->device[p->group[v]];
-        if (*device < 0) {
-            *device = best_device(s, &l, v);
-            l.room[*device] -= group_resident(p, p->group[v]);
-        }
-        l.end[v] = l.avail[*device] = end_on(s, &l, v, *device);
-    }
-    finish(s, order);
+    for (int32_t i = 0; i < g->n; i++)
+        order[i] = by_rank[i].node;
+    return true;
 }
 
-int32_t place_starts(const struct placement *p, struct arena *a, struct strategy *out,
+static void list_node(struct starter *s, struct list *l, int32_t v, bool *on) {
+    const struct placement *p = s->p;
+    int32_t *device = &s->device[p->group[v]];
+    bool copied = is_copied(s, l, v);
+    int64_t resident = copied || *device < 0 ? group_resident(p, p->group[v]) : 0;
+    if (!copied && *device < 0)
+        *device = best_device(s, l, v);
+    for (int32_t k = 0; k < p->n_devices; k++)
+        if (copied || k == *device) {
+            on[k] = true;
+            l->room[k] -= resident;
+            l->end[(int64_t)v * p->n_devices + k] = l->avail[k] = end_on(s, l, v, k);
+        }
+}
+
+static void list_schedule(struct starter *s, bool copies) {
+    const struct placement *p = s->p;
+    int32_t n = p->graph.n, *order = ARENA_ARRAY(s->scratch, int32_t, n);
+    size_t all = (size_t)n * (size_t)p->n_devices;
+    bool *on = ARENA_ARRAY(s->scratch, bool, all);
+    struct list l = {copies, ARENA_ARRAY(s->scratch, int64_t, all),
+                     ARENA_ARRAY(s->scratch, int64_t, p->n_devices),
+                     ARENA_ARRAY(s->scratch, int64_t, p->n_devices)};
+    s->ok = s->ok && rank(s, order) && on && l.end && l.avail && l.room;
+    if (!s->ok)
+        return;
+    for (int32_t k = 0; k < p->n_devices; k++)
+        l.room[k] = p->place[k].memory_bytes - p->graph.fixed_bytes;
+    for (int32_t x = 0; x < p->n_groups; x++)
+        s->device[x] = -1;
+    for (int32_t i = 0; i < n; i++)
+        list_node(s, &l, order[i], &on[(int64_t)order[i] * p->n_devices]);
+    s->ok = strategy_assign(p, order, on, s->arena, &s->out[s->n++]);
+}
+
+int32_t place_starts(const struct placement *p, bool copies, struct arena *a, struct strategy *out,
                      int32_t most) {
     struct arena scratch = arena_make(a->mem);
     struct starter s = {.p = p,
@@ -217,7 +251,9 @@ int32_t place_starts(const struct placement *p, struct arena *a, struct strategy
     if (s.ok && s.n < most)
         split(&s);
     if (s.ok && s.n < most)
-        list_schedule(&s);
+        list_schedule(&s, false);
+    if (s.ok && s.n < most && copies && p->graph.has_forward && p->n_devices > 1)
+        list_schedule(&s, true);
     for (int32_t k = 0; s.ok && k < p->n_devices && s.n < most; k++)
         single(&s, k);
     arena_free(&scratch);

@@ -1,148 +1,132 @@
 #!/usr/bin/python3
-"""Time of a training step on equal devices against the memory of each: with recomputation, copies and offload in the
-search, and without any of them.
+"""Time of a training step on equal devices against the memory of each, with recomputation, copies and offload and without.
 
-    bench/placement/limits.py MODEL.onnx... [--devices 2,4] [--limits 10] [--time 5] [--out FOLDER] [--mfc build/mfc]
+    bench/placement/networks.py /tmp/networks
+    bench/placement/limits.py --networks /tmp/networks [NETWORK...] [--devices 2,4] [--limits 10] [--work 40000] [--out FOLDER]
 
-The limits go from the least that any single task needs to what the search that knows no memory comes to. Prints a Markdown
-table; with --out also limits.csv and limits.svg. Times are ratios to the best one with ample memory.
+Three searches, each with --work proposals, from the same seed, on V100s that differ in nothing but memory:
+
+    unlimited   knows no memory: one plan, which is valid wherever its peak fits
+    plain       stays within the memory, by placement and order alone
+    mfc         may also recompute, copy and offload; begins with what `plain` found, if it found something
+
+The limits go, by equal ratios, from the largest single task, below which no plan of any kind can be, to the peak of `unlimited`.
+Between the least limit at which a search finds something and the next one, its least memory is then narrowed to 2 %. Prints a
+Markdown table of all limits and one that sums up; with --out also limits.csv and limits.svg. Times are ratios to that of `unlimited`.
 """
 import argparse
-import csv
-import json
 import os
-import subprocess
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-BLIND = ["--no-recompute", "--no-copies", "--no-offload"]
+from placing import BLIND, Bench, Table, arguments, device, largest_task, peak, rig, with_memory
+
+NETWORKS = ["vgg16", "vgg19", "resnet50", "inception_v3", "bert24", "lstm"]
+NEAR = 1.02
 
 
-def rig(n):
-    names = [f"d{i}" for i in range(n)]
-    links = [{"between": [a, b], "bandwidth": 10, "latency": 5000} for i, a in enumerate(names) for b in names[i + 1:]]
-    links += [{"between": [a, "host"], "bandwidth": 5, "latency": 10000, "bus": "host"} for a in names]
-    return {"format": "mfc-rig", "version": 1, "links": links,
-            "devices": [{"name": "d", "count": n, "rate": 100, "memory_bandwidth": 15, "overhead": 2000}]}
+def equal(n):
+    return rig([device("gpu", n, 15700, 900)], [f"gpu{i}" for i in range(n)], 50, 12)
 
 
-def floor_of(problem):
-    """No device can have less: the most that one task reads, makes and needs."""
-    nodes, need = problem["nodes"], [n["bytes"] + n.get("workspace", 0) + n.get("resident", 0) for n in problem["nodes"]]
-    for a, b in {tuple(e) for e in problem["edges"]}:
-        need[b] += nodes[a]["bytes"]
-    return problem["fixed_bytes"] + max(need)
+class Limits(Bench):
+    def __init__(self, options, scratch, network, n):
+        super().__init__(options, scratch)
+        self.network, self.n = network, n
+        self.whole = self.problem(network, equal(n))
+        self.low = largest_task(self.whole)
+        self.ample = self.search(1 << 50, BLIND)
+        self.high = peak(self.ample, self.whole)
 
+    def search(self, memory, flags, start=None):
+        return self.place(with_memory(self.whole, memory), self.options.work, flags, start)
 
-class Bench:
-    def __init__(self, options, scratch):
-        self.options, self.scratch = options, scratch
+    def ratio(self, strategy):
+        return strategy and strategy["makespan"] / self.ample["makespan"]
 
-    def file(self, name, content=None):
-        path = os.path.join(self.scratch, name)
-        if content is not None:
-            with open(path, "w") as f:
-                json.dump(content, f)
-        return path
-
-    def problem(self, model, n):
-        out = self.file("problem.json")
-        subprocess.run([self.options.mfc, "inspect", model, "--rig", self.file("rig.json", rig(n)), "--json", out],
-                       check=True, stdout=subprocess.DEVNULL)
-        with open(out) as f:
-            return json.load(f)
-
-    def place(self, problem, memory, flags):
-        """Makespan and the largest peak of a device; None: no strategy was found."""
-        limited = dict(problem, devices=[dict(d, memory=memory) for d in problem["devices"]])
-        out = self.file("strategy.json")
-        run = subprocess.run([self.options.mfc, "place", self.file("limited.json", limited), "-q", "-o", out, "--threads", "1",
-                              "--time", str(self.options.time)] + flags, capture_output=True, text=True)
-        if run.returncode == 6:
-            return None
-        assert run.returncode == 0, run.stderr
-        with open(out) as f:
-            facts = json.load(f)
-        return facts["makespan"], max(facts["peak_bytes"][d["name"]] for d in problem["devices"])
-
-    def rows(self, model, n):
-        problem = self.problem(model, n)
-        ample = self.place(problem, 1 << 50, BLIND)
-        low, high = floor_of(problem), ample[1]
+    def rows(self):
         count = self.options.limits
         for k in reversed(range(count)):
-            memory = round(low * (high / low) ** (k / (count - 1)))
-            yield {"model": os.path.basename(model)[:-5], "devices": n, "tasks": len(problem["nodes"]),
-                   "memory": memory, "share": memory / high, "ample": ample[0],
-                   "blind": self.place(problem, memory, BLIND), "full": self.place(problem, memory, [])}
+            memory = round(self.low * (self.high / self.low) ** (k / (count - 1)))
+            plain = self.search(memory, BLIND)
+            yield {"network": self.network, "devices": self.n, "tasks": len(self.whole["nodes"]), "memory": memory / 1e6,
+                   "share": memory / self.high, "unlimited": 1.0 if memory >= self.high else None, "plain": self.ratio(plain),
+                   "mfc": self.ratio(self.search(memory, [], plain))}
+
+    def least(self, rows, name, flags):
+        """The least memory, in MB, at which a search finds something, narrowed from both sides; None: it found nothing at all."""
+        good = min((r["memory"] for r in rows if r[name]), default=None)
+        bad = max((r["memory"] for r in rows if good and not r[name] and r["memory"] < good), default=good)
+        while good and good > NEAR * bad:
+            middle = (good * bad) ** 0.5
+            good, bad = (middle, bad) if self.search(round(middle * 1e6), flags) else (good, middle)
+        return good
 
 
-def ratio(result, ample):
-    return f"{result[0] / ample:.3f}" if result else "none"
+def sum_up(limits, rows):
+    mine = [r for r in rows if (r["network"], r["devices"]) == (limits.network, limits.n)]
+    plain, full = limits.least(mine, "plain", BLIND), limits.least(mine, "mfc", [])
+    slower = [r["mfc"] / r["plain"] for r in mine if r["plain"]]
+    return {"network": limits.network, "devices": limits.n, "least": limits.low / 1e6, "unlimited": limits.high / 1e6, "plain": plain,
+            "mfc": full, "of_unlimited": full and full * 1e6 / limits.high, "of_plain": full and plain and full / plain,
+            "bound": plain and limits.low / 1e6 / plain, "best": min(slower, default=None), "worst": max(slower, default=None)}
 
 
 def picture(rows, path):
-    """One line a model and number of devices: time over memory; crosses where the blind search has nothing."""
-    lines = {}
-    for r in rows:
-        lines.setdefault(f"{r['model']} x{r['devices']}", []).append(r)
-    wide, high, left = 640, 360, 60
-    times = [r[k][0] / r["ample"] for r in rows for k in ("full", "blind") if r[k]]
-    top, low = max(times + [1.2]), min(r["share"] for r in rows)
+    """One panel a network and number of devices: time over memory."""
+    keys = list(dict.fromkeys((r["network"], r["devices"]) for r in rows))
+    wide, high, across = 300, 170, 2
+    down = (len(keys) + across - 1) // across
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide * across} {high * down + 40}" font-family="sans-serif" font-size="10">',
+           '<text x="8" y="14">Time of a step (1: unlimited memory) over the memory of a device, as a share of what is used when it is not limited.</text>',
+           '<text x="8" y="28"><tspan fill="#2b6cb0">mfc</tspan>, <tspan fill="#dd6b20">without recomputation, copies, offload</tspan></text>']
+    for i, key in enumerate(keys):
+        mine = [r for r in rows if (r["network"], r["devices"]) == key]
+        x0, y0 = wide * (i % across) + 34, 40 + high * (i // across)
+        top = max([r[k] for r in mine for k in ("mfc", "plain") if r[k]] + [1.2])
 
-    def at(share, time):
-        return left + (share - low) / (1 - low) * (wide - left - 120), high - 40 - (time - 0.9) / (top - 0.9) * (high - 60)
+        def at(share, time):
+            return x0 + share * (wide - 54), y0 + high - 30 - (time - 0.9) / (top - 0.9) * (high - 56)
 
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" font-family="sans-serif" font-size="11">',
-           f'<text x="{left}" y="{high - 8}">memory of a device, as a share of what a search that knows no memory uses</text>',
-           f'<text x="{left}" y="14">time of a step, 1 = ample memory; circles: nothing is found without recomputation, copies, offload</text>']
-    for i, (name, points) in enumerate(sorted(lines.items())):
-        colour = f"hsl({i * 360 // len(lines)} 60% 40%)"
-        found = sorted((r["share"], r["full"][0] / r["ample"], r["blind"] is None) for r in points if r["full"])
-        if not found:
-            continue
-        path_of = " ".join("%.1f,%.1f" % at(s, t) for s, t, _ in found)
-        out.append(f'<polyline points="{path_of}" fill="none" stroke="{colour}"/>')
-        out += ['<circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>' % (*at(s, t), colour) for s, t, alone in found if alone]
-        out.append('<text x="%.1f" y="%.1f" fill="%s">%s</text>' % (wide - 116, 30 + 14 * i, colour, name))
+        out.append(f'<text x="{x0}" y="{y0 + 14}" font-weight="bold">{key[0]}, {key[1]} devices</text>')
+        out.append(f'<path d="M{x0} {y0 + 20}V{y0 + high - 30}H{x0 + wide - 54}" fill="none" stroke="#999"/>')
+        out += ['<text x="%.0f" y="%.0f" text-anchor="end">%.1f</text>' % (x0 - 3, at(0, t)[1] + 3, t) for t in (1, top)]
+        out += ['<text x="%.0f" y="%.0f" text-anchor="middle">%.1f</text>' % (at(s, 1)[0], y0 + high - 18, s) for s in (0, 0.5, 1)]
+        for name, colour in (("mfc", "#2b6cb0"), ("plain", "#dd6b20")):
+            found = sorted((r["share"], r[name]) for r in mine if r[name])
+            out.append('<polyline points="%s" fill="none" stroke="%s"/>' % (" ".join("%.1f,%.1f" % at(*f) for f in found), colour))
+            out += ['<circle cx="%.1f" cy="%.1f" r="2.5" fill="%s"/>' % (*at(*f), colour) for f in found]
     with open(path, "w") as f:
         f.write("\n".join(out + ["</svg>", ""]))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("models", nargs="+")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--devices", default="2,4")
     parser.add_argument("--limits", type=int, default=10)
-    parser.add_argument("--time", type=float, default=5)
-    parser.add_argument("--out")
-    parser.add_argument("--mfc", default=os.path.join(HERE, "..", "..", "build", "mfc"))
-    options = parser.parse_args()
-    rows = []
-    print("| model | devices | tasks | memory, MB | share | blind | mfc |\n|---|---|---|---|---|---|---|", flush=True)
+    parser.add_argument("--work", type=int, default=40000)
+    options = arguments(parser, NETWORKS)
+    table = Table([("network", "network", ""), ("devices", "devices", ""), ("tasks", "tasks", ""), ("memory", "memory, MB", ".0f"),
+                   ("share", "share", ".3f"), ("unlimited", "unlimited", ".3f"), ("plain", "plain", ".3f"), ("mfc", "mfc", ".3f")])
+    sums = []
     with tempfile.TemporaryDirectory() as scratch:
-        for model in options.models:
+        for network in options.names:
             for n in map(int, options.devices.split(",")):
-                for r in Bench(options, scratch).rows(model, n):
-                    rows.append(r)
-                    print(f"| {r['model']} | {n} | {r['tasks']} | {r['memory'] / 1e6:.1f} | {r['share']:.3f} "
-                          f"| {ratio(r['blind'], r['ample'])} | {ratio(r['full'], r['ample'])} |", flush=True)
-    print("\n| model | devices | least memory blind, MB | least memory mfc, MB | ratio | slower where both are valid |\n|---|---|---|---|---|---|")
-    for key in sorted({(r["model"], r["devices"]) for r in rows}):
-        mine = [r for r in rows if (r["model"], r["devices"]) == key]
-        least = {k: min((r["memory"] for r in mine if r[k]), default=None) for k in ("blind", "full")}
-        slower = max((r["full"][0] / r["blind"][0] for r in mine if r["blind"] and r["full"]), default=1)
-        share = f"{least['full'] / least['blind']:.3f}" if all(least.values()) else "-"
-        show = {k: f"{x / 1e6:.1f}" if x else "none" for k, x in least.items()}
-        print(f"| {key[0]} | {key[1]} | {show['blind']} | {show['full']} | {share} | {slower:.4f} |")
+                limits = Limits(options, scratch, network, n)
+                for row in limits.rows():
+                    table.add(row)
+                sums.append(sum_up(limits, table.rows))
+    print()
+    total = Table([("network", "network", ""), ("devices", "devices", ""), ("least", "largest task, MB", ".0f"),
+                   ("unlimited", "unlimited, MB", ".0f"), ("plain", "plain down to, MB", ".0f"), ("mfc", "mfc down to, MB", ".0f"),
+                   ("of_unlimited", "of unlimited", ".2f"), ("of_plain", "of plain", ".2f"), ("bound", "can be, of plain", ".2f"),
+                   ("best", "mfc / plain, best", ".3f"), ("worst", "worst", ".3f")])
+    for row in sums:
+        total.add(row)
     if options.out:
-        os.makedirs(options.out, exist_ok=True)
-        with open(os.path.join(options.out, "limits.csv"), "w", newline="") as f:
-            table = csv.writer(f)
-            table.writerow(["model", "devices", "tasks", "memory_bytes", "blind", "mfc"])
-            table.writerows([r["model"], r["devices"], r["tasks"], r["memory"], r["blind"] and r["blind"][0] / r["ample"],
-                             r["full"] and r["full"][0] / r["ample"]] for r in rows)
-        picture(rows, os.path.join(options.out, "limits.svg"))
+        table.write(os.path.join(options.out, "limits.csv"))
+        total.write(os.path.join(options.out, "limits-sum.csv"))
+        picture(table.rows, os.path.join(options.out, "limits.svg"))
 
 
-main()
+if __name__ == "__main__":
+    main()
