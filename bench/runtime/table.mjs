@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util';
 import { compare, summary } from '../../tests/runtime/compare.mjs';
 import { measure } from '../../tests/runtime/measure.mjs';
 import { readModel } from '../../tests/runtime/onnxfile.mjs';
+import { summarize } from './summary.mjs';
 import { budgetBytes, leastBudget, makeOrdered, makePlan, makeUnplanned } from './steps.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -57,7 +58,7 @@ function markdown() {
 
 function write() {
   writeFileSync(join(folder, 'results.csv'), [COLUMNS.join(','), ...rows.map(csv), ''].join('\n'));
-  writeFileSync(join(folder, 'results.md'), markdown());
+  writeFileSync(join(folder, 'results.md'), `${summarize(rows)}\n${markdown()}`);
 }
 
 function add(row) {
