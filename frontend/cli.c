@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "frontend/cli_team.h"
 #include "ir/pass.h"
 
 static const struct command *find_command(const char *name) {
@@ -157,8 +158,19 @@ static status dispatch(struct cli *c, int argc, char **argv) {
     if (!named && c->n_arguments && access(c->arguments[0], F_OK) != 0 &&
         strcmp(c->arguments[0], "-") != 0 && !strpbrk(c->arguments[0], "./"))
         return unknown_command(&c->diags, c->arguments[0]);
-    st = check_arguments(c, command);
+    if (command->ranks)
+        c->team = cli_team_open(c->stop);
+    if (c->team && c->team->rank > 0) { // one voice is enough
+        c->progress = false;
+        st = options_set(&c->options, &c->diags, "progress", "never");
+    }
+    if (!st)
+        st = check_arguments(c, command);
     return st ? st : command->run(c);
+}
+
+bool cli_leads(struct cli *c) {
+    return cli_team_leads(c->team);
 }
 
 const char *cli_worker_path(void) {
@@ -179,7 +191,7 @@ struct pass_context cli_context(struct cli *c, struct arena *scratch) {
                                  .worker_path = cli_worker_path()};
 }
 
-void cli_flush_diags(struct cli *c) {
+static void print_diags(struct cli *c) {
     static const char *const colours[] = {"\033[36m", "\033[33m", "\033[1;31m"};
     cli_progress_clear(c);
     for (; c->n_printed < c->diags.list.n; c->n_printed++) {
@@ -197,6 +209,12 @@ void cli_flush_diags(struct cli *c) {
         else
             fputs(text, stderr);
     }
+}
+
+void cli_flush_diags(struct cli *c) {
+    // When the first rank is no more, the next says everything at its end.
+    if (!c->team || c->team->rank == 0)
+        print_diags(c);
 }
 
 // The command line as a shell would take it, with "mfc" for the program wherever that is.
@@ -222,6 +240,20 @@ static const char *join_line(struct arena *a, int argc, char **argv) {
     return str_text(&line);
 }
 
+static status print_results(struct cli *c, status st) {
+    cli_progress_clear(c);
+    bool lost = fwrite(str_text(&c->out), 1, c->out.n, stdout) < c->out.n || fflush(stdout) != 0;
+    if (lost && !st)
+        st = diag_error(&c->diags, DIAG_IO, loc_file("<stdout>"), "cannot write: %s",
+                        strerror(errno));
+    print_diags(c);
+    if (st == ST_LIMIT && c->n_printed == 0) // there was not even memory to say so
+        fputs("error: out of memory [limit]\n", stderr);
+    else if (c->diags.n_dropped)
+        fprintf(stderr, "%zu further messages are not shown\n", c->diags.n_dropped);
+    return st;
+}
+
 int cli_main(int argc, char **argv, struct stop *stop) {
     struct cli c = {.mem = mem_make(MEM_UNLIMITED),
                     .stop = stop,
@@ -235,19 +267,11 @@ int cli_main(int argc, char **argv, struct stop *stop) {
     status st = dispatch(&c, argc, argv);
     if (!st && c.out.failed)
         st = diag_no_room(&c.diags);
-    cli_progress_clear(&c);
-    bool lost = fwrite(str_text(&c.out), 1, c.out.n, stdout) < c.out.n || fflush(stdout) != 0;
-    if (lost && !st)
-        st = diag_error(&c.diags, DIAG_IO, loc_file("<stdout>"), "cannot write: %s",
-                        strerror(errno));
-    cli_flush_diags(&c);
-    if (st == ST_LIMIT && c.n_printed == 0) // there was not even memory to say so
-        fputs("error: out of memory [limit]\n", stderr);
-    else if (c.diags.n_dropped)
-        fprintf(stderr, "%zu further messages are not shown\n", c.diags.n_dropped);
+    bool leads = cli_leads(&c);
+    st = leads ? print_results(&c, st) : ST_OK;
     // A run that was asked to end and still has a result says so by its exit code.
-    if (!st && stop_raised(stop))
+    if (!st && leads && stop_raised(stop))
         st = (status)(128 + atomic_load(&stop->raised));
     arena_free(&c.arena);
-    return (int)st;
+    return cli_team_close(c.team, (int)st);
 }

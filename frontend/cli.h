@@ -49,6 +49,7 @@ struct cli {
     int64_t start_ns;    // when the run began
     bool colour;         // stderr is a terminal and NO_COLOR is not set
     size_t n_printed;    // diagnostics that are on stderr already
+    struct team *team;   // processes that do this together; NULL: there is just this one
 };
 
 struct command {
@@ -60,6 +61,8 @@ struct command {
     bool passes;                       // it runs passes, and takes their options too
     status (*run)(struct cli *c);
     bool hidden; // not in the list of --help: for mfc's own workers
+    bool ranks;  // several processes can do it together. Only where cli_leads is true are files
+                 // written
 };
 
 // From argv to exit code. `stop` is what the signal handlers raise.
@@ -75,6 +78,9 @@ struct cli_step {
 };
 void cli_progress_step(struct cli *c, const struct cli_step *s);
 void cli_progress_clear(struct cli *c); // before anything else goes to stderr
+
+// Whether it is on this process to print and write; of several, the others wait here (cli_team.h).
+bool cli_leads(struct cli *c);
 
 // The mfc executable itself, for searches in processes of their own; NULL: it cannot be told.
 const char *cli_worker_path(void);

@@ -1,5 +1,6 @@
 // What `mfc --help`, `mfc COMMAND --help` and `mfc --version` say. All of it comes from the tables.
 #include "frontend/cli.h"
+#include "frontend/cli_team.h"
 #include "frontend/version.h"
 #include "ir/pass.h"
 
@@ -62,4 +63,5 @@ void cli_version(struct str *out) {
     str_addf(out, "CBC %s\n", version_cbc());
     str_addf(out, "CoinUtils %s\n", version_coinutils());
     str_addf(out, "protobuf-c %s\n", version_protobuf_c());
+    str_addf(out, "%s\n", cli_team_library() ? cli_team_library() : "built without MPI");
 }

@@ -56,6 +56,16 @@ static status read_objective(struct cli *c, struct mcmc_objective *out) {
     return st;
 }
 
+// The file that an option names; every rank but the first has one of its own.
+static const char *rank_path(struct cli *c, const char *option) {
+    const char *path = options_text(&c->options, option);
+    struct str own = str_make(&c->arena);
+    if (!path || !c->team || c->team->rank == 0)
+        return path;
+    str_addf(&own, "%s.%d", path, c->team->rank);
+    return str_text(&own);
+}
+
 static status read_settings(struct cli *c, struct place_options *o) {
     const struct options *x = &c->options;
     settings_read_place(x, o);
@@ -65,7 +75,7 @@ static status read_settings(struct cli *c, struct place_options *o) {
                           "--keep-devices keeps those of --start FILE, which is missing");
     o->n_chains = (int32_t)options_int(x, "chains");
     o->exchange = !options_flag(x, "no-exchange");
-    o->checkpoint_path = options_text(x, "checkpoint");
+    o->checkpoint_path = rank_path(c, "checkpoint");
     o->checkpoint_seconds = options_real(x, "checkpoint-every");
     return read_objective(c, &o->objective);
 }
@@ -88,7 +98,8 @@ static void on_improved(void *context, const struct place_event *e, const struct
     arena_free(&scratch);
 }
 
-static void add_rates(struct str *out, const struct place_result *r, double seconds) {
+static void add_rates(struct str *out, const struct place_result *r, int32_t n_ranks,
+                      double seconds) {
     static const char *const names[MCMC_KINDS] = {
 #define MOVE(name, text) text,
         MCMC_MOVES(MOVE)
@@ -102,6 +113,8 @@ static void add_rates(struct str *out, const struct place_result *r, double seco
         str_addf(out, "; %lld of %lld replica exchanges", (long long)r->n_exchanges,
                  (long long)r->n_exchanges_tried);
     str_add_char(out, '\n');
+    if (n_ranks > 1)
+        str_addf(out, "ranks            %d of %d to the end\n", n_ranks - r->n_lost, n_ranks);
     for (int32_t k = 0; k < MCMC_KINDS; k++)
         if (r->count[k].n_tried > 0)
             str_addf(out, "  %5.1f %% of %9lld accepted: %s\n",
@@ -113,12 +126,13 @@ static status answer(struct cli *c, const struct placement *p, const struct plac
                      double seconds) {
     const char *path = options_text(&c->options, "output");
     status st = ST_OK;
-    if (path)
+    if (path && cli_leads(c))
         st = strategy_write(p, &r->best, &r->facts, &c->arena, &c->diags, path);
     if (st != ST_OK || (path && strcmp(path, "-") == 0))
         return st;
     strategy_report(&c->out, p, &r->best, &r->facts);
-    add_rates(&c->out, r, options_int(&c->options, "work") > 0 ? -1 : seconds);
+    add_rates(&c->out, r, c->team ? c->team->n : 1,
+              options_int(&c->options, "work") > 0 ? -1 : seconds);
     return ST_OK;
 }
 
@@ -137,10 +151,11 @@ static status run(struct cli *c) {
     cli_flush_diags(c);
     struct source *resume = NULL;
     if (options_text(&c->options, "resume"))
-        st = source_open(&c->arena, &c->diags, options_text(&c->options, "resume"), &resume);
+        st = source_open(&c->arena, &c->diags, rank_path(c, "resume"), &resume);
     if (st != ST_OK)
         return st;
     o.resume = resume;
+    o.team = c->team;
     struct watching w = {.p = &p};
     struct place_hooks hooks = {on_improved, &w, c->stop};
     watch_open(&w.watch, c, NULL, 0);
@@ -196,5 +211,6 @@ const struct command cmd_place = {
     .least = 1,
     .most = 1,
     .options = place_options,
+    .ranks = true,
     .run = run,
 };

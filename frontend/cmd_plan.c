@@ -60,7 +60,7 @@ static status place_plan(struct watch *w, struct model *m, struct pass_context *
     if (!st)
         st = step_record(m, context->options, context->diags);
     if (!st)
-        st = plan_place(m, context, &hooks, &placed);
+        st = plan_place(m, context, &hooks, w->cli->team, &placed);
     if (!st)
         plan_placed_print(told, &placed);
     report->step = st ? NULL : placed.step;
@@ -120,13 +120,14 @@ static status plan(struct cli *c, const char *target, struct extras *extras) {
         return st;
     cli_flush_diags(c);
     st = run_plan(c, m, extras, &told);
-    if (!st)
+    bool leads = cli_leads(c);
+    if (!st && leads)
         st = write_plan(c, m, target);
-    if (!st)
+    if (!st && leads)
         st = write_split(c, m);
-    if (!st)
+    if (!st && leads)
         st = extras_commit(extras, &c->diags);
-    if (!st && !c->quiet)
+    if (!st && leads && !c->quiet)
         fputs(str_text(&told), stderr);
     model_close(m);
     return st || !told.failed ? st : diag_no_room(&c->diags);
@@ -172,5 +173,6 @@ const struct command cmd_plan = {
     .most = 1,
     .options = plan_options,
     .passes = true,
+    .ranks = true,
     .run = run,
 };

@@ -78,10 +78,11 @@ static status check(struct model *m, struct pass_context *c, struct plan_placed 
 }
 
 status plan_place(struct model *m, struct pass_context *c, const struct place_hooks *hooks,
-                  struct plan_placed *out) {
+                  const struct team *team, struct plan_placed *out) {
     struct place_options o;
     *out = (struct plan_placed){0};
     read_settings(c->options, &o);
+    o.team = team;
     status st = plan_placement_make(m, options_text(c->options, "rig"), c, &out->placement);
     if (!st)
         st = place(&out->placement.problem, &o, hooks, c->arena, c->diags, &out->result);

@@ -39,7 +39,8 @@ status plan_placement_make(struct model *m, const char *rig, struct pass_context
                            struct plan_placement *out);
 
 // Searches, applies the best strategy to the step and checks the result: every output is the same
-// expression as before, and no device holds more than its memory. *out lives in c->arena.
+// expression as before, and no device holds more than its memory. *out lives in c->arena. `team`:
+// processes to search with, or NULL.
 struct plan_placed {
     struct plan_placement placement;
     struct place_result result;
@@ -49,7 +50,7 @@ struct plan_placed {
 };
 
 status plan_place(struct model *m, struct pass_context *c, const struct place_hooks *hooks,
-                  struct plan_placed *out);
+                  const struct team *team, struct plan_placed *out);
 
 // A table for people.
 void plan_placed_print(struct str *out, const struct plan_placed *p);

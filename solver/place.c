@@ -8,7 +8,7 @@
 #include "solver/place_remat.h"
 #include "solver/pool.h"
 
-enum { ROUND_PROPOSALS = 1000, RESTART_EVERY = 16, EXCHANGE_STREAM = 1 << 20 };
+enum { ROUND_PROPOSALS = 1000, EXCHANGE_STREAM = 1 << 20 };
 #define REMAT_SHARE   0.25 // of the time, for starts that recompute
 #define COLDEST       1e-4 // temperatures at first, relative to the cost
 #define HOTTEST       3e-2
@@ -29,38 +29,30 @@ struct place_options place_defaults(void) {
 
 // ---- The incumbent ----
 
-static bool keep_best(struct place_search *s, const struct mcmc *c) {
-    struct place_result *out = s->out;
-    if (c->n_best > s->cap_best) {
-        struct task *at = ARENA_ARRAY(s->arena, struct task, 2 * c->n_best);
+static bool copy_best(struct place_search *s, const struct strategy *x) {
+    struct strategy *best = &s->out->best;
+    if (x->n > s->cap_best) {
+        struct task *at = ARENA_ARRAY(s->arena, struct task, 2 * x->n);
         if (!at)
             return false;
-        out->best.at = at;
-        s->cap_best = 2 * c->n_best;
+        best->at = at;
+        s->cap_best = 2 * x->n;
     }
-    memcpy(out->best.at, c->best, (size_t)c->n_best * sizeof *c->best);
-    out->best.n = c->n_best;
-    out->value = c->best_value;
+    memcpy(best->at, x->at, (size_t)x->n * sizeof *x->at);
+    best->n = x->n;
     return true;
 }
 
-// The best of all chains, in the order of their numbers; checked before anybody hears of it.
-static status collect(struct place_search *s) {
+status place_keep(struct place_search *s, const struct strategy *x, double value) {
     struct place_result *out = s->out;
-    int32_t better = -1;
-    for (int32_t k = 0; k < s->n_chains; k++)
-        if (s->chain[k].mc.n_best > 0 &&
-            s->chain[k].mc.best_value < (better < 0 ? out->value : s->chain[better].mc.best_value))
-            better = k;
-    if (better < 0)
-        return ST_OK;
-    if (!keep_best(s, &s->chain[better].mc))
+    if (!copy_best(s, x))
         return diag_no_room(s->diags);
+    out->value = value;
     struct arena scratch = arena_make(s->arena->mem);
     struct strategy_facts f;
     status st = strategy_check(s->p, &out->best, &scratch, s->diags, &f);
     if (st == ST_OK) {
-        struct place_event e = {out->value, f.makespan_cost, f.load_cost, out->n_proposals,
+        struct place_event e = {value, f.makespan_cost, f.load_cost, place_team_proposals(s),
                                 (double)(stop_clock_ns() - s->start_ns) * 1e-9};
         if (!VEC_PUSH(s->arena, &out->curve, e))
             st = diag_no_room(s->diags);
@@ -69,6 +61,19 @@ static status collect(struct place_search *s) {
     }
     arena_free(&scratch);
     return st;
+}
+
+// The best of all chains, in the order of their numbers; checked before anybody hears of it.
+static status collect(struct place_search *s) {
+    const struct mcmc *better = NULL;
+    for (int32_t k = 0; k < s->n_chains; k++) {
+        const struct mcmc *c = &s->chain[k].mc;
+        if (c->n_best > 0 && c->best_value < (better ? better->best_value : s->out->value))
+            better = c;
+    }
+    if (!better)
+        return ST_OK;
+    return place_keep(s, &(struct strategy){better->best, better->n_best}, better->best_value);
 }
 
 // ---- Rounds ----
@@ -99,16 +104,21 @@ static void adapt(struct place_search *s) {
     }
 }
 
+bool place_swaps(double heat_a, double cost_a, double heat_b, double cost_b, double unit) {
+    double scale = fmin(cost_a, cost_b) + 1e-300;
+    double gain = (1 / heat_a - 1 / heat_b) * (cost_a - cost_b) / scale;
+    return log(1 - unit) < gain;
+}
+
 static void exchange(struct place_search *s) {
     for (int32_t r = (int32_t)(s->out->n_rounds % 2); r + 1 < s->n_chains; r += 2) {
         struct place_chain *cold = &s->chain[s->at_rung[r]], *hot = &s->chain[s->at_rung[r + 1]];
         double unit = rng_unit(&s->rng);
         if (cold->failed || hot->failed)
             continue;
-        double a = mcmc_cost(&cold->mc), b = mcmc_cost(&hot->mc), scale = fmin(a, b) + 1e-300;
-        double gain = (1 / s->temperature[r] - 1 / s->temperature[r + 1]) * (a - b) / scale;
         s->out->n_exchanges_tried++;
-        if (log(1 - unit) >= gain)
+        if (!place_swaps(s->temperature[r], mcmc_cost(&cold->mc), s->temperature[r + 1],
+                         mcmc_cost(&hot->mc), unit))
             continue;
         int32_t other = s->at_rung[r];
         s->at_rung[r] = s->at_rung[r + 1];
@@ -150,18 +160,26 @@ static status settle(struct place_search *s) {
         ch->failed = !now.at || !mcmc_start(&ch->mc, &now);
     }
     arena_free(&scratch);
-    double since = (double)(stop_clock_ns() - s->saved_ns) * 1e-9;
-    if (!s->options->checkpoint_path || since < s->options->checkpoint_seconds)
+    if (!s->is_saving)
         return ST_OK;
     s->saved_ns = stop_clock_ns();
     return place_save(s);
 }
 
+// What happens every so many rounds. A team saves its checkpoints together, so that they fit.
+static status look_around(struct place_search *s) {
+    double since = (double)(stop_clock_ns() - s->saved_ns) * 1e-9;
+    s->is_saving = s->options->checkpoint_path && since >= s->options->checkpoint_seconds;
+    status st = s->options->team ? place_team_meet(s, false) : ST_OK;
+    restart(s);
+    return st == ST_OK ? settle(s) : st;
+}
+
 static status run_round(struct place_search *s, int32_t n_threads) {
     struct place_result *out = s->out;
-    int64_t left = s->options->work - out->n_proposals;
+    int64_t left = s->work - out->n_proposals;
     s->share = ROUND_PROPOSALS;
-    if (s->options->work > 0 && left / s->n_chains < ROUND_PROPOSALS)
+    if (s->work > 0 && left / s->n_chains < ROUND_PROPOSALS)
         s->share = (left + s->n_chains - 1) / s->n_chains;
     pool_run(n_threads, s->n_chains, run_chain, s);
     for (int32_t k = 0; k < s->n_chains; k++)
@@ -171,11 +189,7 @@ static status run_round(struct place_search *s, int32_t n_threads) {
     adapt(s);
     if (s->options->exchange)
         exchange(s);
-    if (st == ST_OK && out->n_rounds % RESTART_EVERY == 0) {
-        restart(s);
-        st = settle(s);
-    }
-    return st;
+    return st == ST_OK && out->n_rounds % PLACE_MEET_EVERY == 0 ? look_around(s) : st;
 }
 
 // ---- Beginning and end ----
@@ -214,16 +228,16 @@ static status make_chains(struct place_search *s) {
     s->temperature = ARENA_ARRAY(s->arena, double, s->n_chains);
     if (!s->chain || !s->at_rung || !s->temperature)
         return diag_no_room(s->diags);
-    int32_t n_good = 0;
+    int32_t n_good = 0, first = o->team ? o->team->rank * s->n_chains : 0;
     for (int32_t k = 0; k < s->n_chains; k++) {
         struct place_chain *ch = &s->chain[k];
         double up = s->n_chains > 1 ? (double)k / (s->n_chains - 1) : 0.25;
         s->temperature[k] = COLDEST / s->p->n_groups * pow(HOTTEST / COLDEST, up);
         s->at_rung[k] = ch->rung = k;
         ch->arena = arena_make(s->arena->mem);
-        ch->failed = !mcmc_make(&ch->arena, s->p, &o->objective, o->allowed, o->seed, (uint64_t)k,
-                                &ch->mc) ||
-                     !mcmc_start(&ch->mc, &s->starts[k % s->n_starts]);
+        ch->failed = !mcmc_make(&ch->arena, s->p, &o->objective, o->allowed, o->seed,
+                                (uint64_t)(first + k), &ch->mc) ||
+                     !mcmc_start(&ch->mc, &s->starts[(first + k) % s->n_starts]);
         n_good += !ch->failed;
     }
     return n_good > 0 ? ST_OK : diag_no_room(s->diags);
@@ -233,28 +247,53 @@ static bool is_over(const struct place_search *s) {
     bool some = false;
     for (int32_t k = 0; k < s->n_chains; k++)
         some = some || !s->chain[k].failed;
-    return !some || stop_now(s->stop) ||
-           (s->options->work > 0 && s->out->n_proposals >= s->options->work);
+    return !some || stop_now(s->stop) || (s->work > 0 && s->out->n_proposals >= s->work);
 }
 
-static void sum_up(struct place_search *s) {
-    struct place_result *out = s->out;
-    out->least_excess_bytes = INT64_MAX;
+struct place_totals place_own_totals(const struct place_search *s) {
+    const struct place_result *out = s->out;
+    struct place_totals sum = {
+        out->n_proposals, out->n_exchanges, out->n_exchanges_tried, INT64_MAX, {{0}}};
     for (int32_t k = 0; k < s->n_chains; k++) {
         const struct mcmc *c = &s->chain[k].mc;
         for (int32_t m = 0; m < MCMC_KINDS; m++) {
-            out->count[m].n_tried += c->count[m].n_tried;
-            out->count[m].n_accepted += c->count[m].n_accepted;
+            sum.count[m].n_tried += c->count[m].n_tried;
+            sum.count[m].n_accepted += c->count[m].n_accepted;
         }
-        if (c->excess_bytes < out->least_excess_bytes)
-            out->least_excess_bytes = c->excess_bytes;
+        if (c->excess_bytes < sum.least_excess_bytes)
+            sum.least_excess_bytes = c->excess_bytes;
+    }
+    return sum;
+}
+
+// What all have done, in the result.
+static void sum_up(struct place_search *s) {
+    const struct team *t = s->options->team;
+    struct place_result *out = s->out;
+    struct place_totals own = place_own_totals(s);
+    out->n_proposals = out->n_exchanges = out->n_exchanges_tried = 0;
+    out->least_excess_bytes = INT64_MAX;
+    for (int32_t k = 0; k < (t ? t->n : 1); k++) {
+        const struct place_totals *x = t && k != t->rank ? &s->mate[k].done : &own;
+        for (int32_t m = 0; m < MCMC_KINDS; m++) {
+            out->count[m].n_tried += x->count[m].n_tried;
+            out->count[m].n_accepted += x->count[m].n_accepted;
+        }
+        out->n_proposals += x->n_proposals;
+        out->n_exchanges += x->n_exchanges;
+        out->n_exchanges_tried += x->n_exchanges_tried;
+        if ((x == &own || x->n_proposals > 0) && x->least_excess_bytes < out->least_excess_bytes)
+            out->least_excess_bytes = x->least_excess_bytes;
+        out->n_lost += t && k != t->rank && s->mate[k].is_lost;
     }
 }
 
 static status search(struct place_search *s) {
     long n_processors = sysconf(_SC_NPROCESSORS_ONLN);
     int32_t n_threads = s->options->threads > 0 ? s->options->threads : (int32_t)n_processors;
-    status st = make_starts(s);
+    status st = s->options->team ? place_team_make(s) : ST_OK;
+    if (st == ST_OK)
+        st = make_starts(s);
     if (st == ST_OK)
         st = make_chains(s);
     if (st == ST_OK && s->options->resume)
@@ -263,10 +302,14 @@ static status search(struct place_search *s) {
         st = collect(s);
     while (st == ST_OK && !is_over(s))
         st = run_round(s, n_threads);
-    if (st == ST_OK)
-        sum_up(s);
+    while (st == ST_OK && s->options->team && !s->all_over)
+        st = place_team_meet(s, true);
     if (st == ST_OK && s->options->checkpoint_path)
         st = place_save(s);
+    if (st == ST_OK)
+        sum_up(s);
+    if (s->options->team)
+        place_team_leave(s);
     for (int32_t k = 0; s->chain && k < s->n_chains; k++)
         if (s->chain[k].arena.mem)
             arena_free(&s->chain[k].arena);
@@ -283,6 +326,7 @@ status place(const struct placement *p, const struct place_options *options,
     struct stop own = {.deadline_ns = STOP_NEVER};
     struct stop *stop = hooks->stop ? hooks->stop : &own;
     int64_t before = stop->deadline_ns, now = stop_clock_ns();
+    uint64_t rank = options->team ? (uint64_t)options->team->rank : 0;
     *out = (struct place_result){.value = INFINITY};
     if (options->seconds > 0 && options->seconds < 1e9 &&
         now + (int64_t)(options->seconds * 1e9) < before)
@@ -295,7 +339,8 @@ status place(const struct placement *p, const struct place_options *options,
                              .stop = stop,
                              .start_ns = now,
                              .saved_ns = now,
-                             .rng = rng_make(options->seed, EXCHANGE_STREAM),
+                             .work = options->work,
+                             .rng = rng_make(options->seed, EXCHANGE_STREAM + rank),
                              .out = out};
     status st = search(&s);
     stop->deadline_ns = before;

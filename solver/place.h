@@ -4,7 +4,8 @@
 // fixed number of proposals; between rounds, neighbours on a ladder of temperatures exchange their
 // places on it (replica exchange), temperatures are adapted, and chains that have fallen behind
 // restart from the best. Nothing depends on which thread ran what, or when: the same seed and work
-// give the same strategy.
+// give the same strategy. Searches in several processes (a team, team.h) share the work, and meet
+// every few rounds: they tell each other the best, and exchange replicas, too.
 //
 //     struct place_options o = place_defaults();
 //     struct place_result r;
@@ -14,6 +15,7 @@
 #include "ir/base/stop.h"
 #include "solver/mcmc.h"
 #include "solver/strategy_check.h"
+#include "solver/team.h"
 
 enum { PLACE_CHAINS_MOST = 256 };
 
@@ -21,7 +23,7 @@ struct place_options {
     struct mcmc_objective objective;
     struct mcmc_allowed allowed;
     double seconds; // wall clock; <= 0: no limit
-    int64_t work;   // proposals of all chains; <= 0: no limit
+    int64_t work;   // proposals of all chains of the team; <= 0: no limit
     uint64_t seed;
     int32_t threads;               // <= 0: as many as there are processors
     int32_t n_chains;              // 1: plain Metropolis-Hastings
@@ -31,6 +33,7 @@ struct place_options {
     const char *checkpoint_path; // where the state of the search is saved on the way, or NULL
     double checkpoint_seconds;   // how often, at most
     const struct source *resume; // a checkpoint to go on from, or NULL
+    const struct team *team;     // searches in other processes to work with, or NULL
 };
 
 struct place_options place_defaults(void);
@@ -55,7 +58,8 @@ struct place_result {
     struct strategy_facts facts;
     double value;
     int64_t least_excess_bytes; // none fits: how far over memory the least state was
-    int64_t n_proposals, n_rounds, n_exchanges, n_exchanges_tried;
+    int64_t n_proposals, n_rounds, n_exchanges, n_exchanges_tried; // of the team; own rounds
+    int32_t n_lost; // members of the team that have died
     struct mcmc_count count[MCMC_KINDS];
     VEC(struct place_event) curve;
 };

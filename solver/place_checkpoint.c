@@ -10,10 +10,13 @@
 // The problem, objective and seed that a checkpoint belongs to.
 static uint64_t identity(const struct place_search *s) {
     const struct problem *g = &s->p->graph;
+    const struct team *t = s->options->team;
+    int32_t ranks[2] = {t ? t->rank : 0, t ? t->n : 1};
     size_t n = (size_t)g->n;
     uint64_t x = digest_block(g->bytes, n * sizeof *g->bytes, s->options->seed);
     x = digest_block(s->p->cost, n * (size_t)s->p->n_devices * sizeof *s->p->cost, x);
     x = digest_block(g->in_of, (size_t)g->n_edges * sizeof *g->in_of, x);
+    x = digest_block(ranks, sizeof ranks, x);
     return digest_block(&s->options->objective.goal, sizeof s->options->objective.goal, x) >> 1;
 }
 
@@ -160,7 +163,7 @@ static status read_search(struct place_search *s, const json_t *root, struct are
     const json_t *chains = json_object_get(root, "chains");
     if ((uint64_t)whose != identity(s) || json_array_size(chains) != (size_t)s->n_chains)
         return malformed(s, "this is a search with another problem, objective, seed or number of "
-                            "chains");
+                            "chains or ranks");
     s->rng.step = (uint64_t)step;
     st = read_tasks(s, s->arena, json_object_get(root, "best"), &r->best);
     r->value = real_of(root, "value");

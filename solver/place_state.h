@@ -1,9 +1,9 @@
-// The inner state of a placement search, for place.c and place_checkpoint.c.
+// The inner state of a placement search, for place.c, place_team.c and place_checkpoint.c.
 #pragma once
 
 #include "solver/place.h"
 
-enum { PLACE_STARTS_MOST = 8 };
+enum { PLACE_STARTS_MOST = 8, PLACE_MEET_EVERY = 16 }; // rounds between restarts, and meetings
 
 struct place_chain {
     struct arena arena;
@@ -11,6 +11,18 @@ struct place_chain {
     int32_t rung; // 0: the coldest
     int64_t n_worse, n_done;
     bool failed; // out of memory: it is out of the race
+};
+
+// What a search has done, to be summed over a team.
+struct place_totals {
+    int64_t n_proposals, n_exchanges, n_exchanges_tried, least_excess_bytes;
+    struct mcmc_count count[MCMC_KINDS];
+};
+
+// Another search of the team, as the last meeting has left it.
+struct place_mate {
+    bool is_lost, has_left; // lost: without a word
+    struct place_totals done;
 };
 
 struct place_search {
@@ -24,6 +36,7 @@ struct place_search {
     int32_t n_chains;
     int32_t *at_rung;           // the chain on each rung
     double *temperature;        // of each rung
+    int64_t work;               // of this search; <= 0: no limit
     int64_t share;              // proposals of each chain in this round
     int64_t start_ns, saved_ns; // saved: the last checkpoint
     struct rng rng;             // for exchanges
@@ -31,7 +44,28 @@ struct place_search {
     int32_t n_starts;
     struct place_result *out;
     int32_t cap_best;
+    bool is_saving; // a checkpoint is due
+    // With a team:
+    struct place_mate *mate; // per member
+    int64_t n_meetings;
+    bool all_over;     // everybody was, at the last meeting
+    double told_value; // of the best that this search has told the others
 };
+
+// A strategy that is better than the incumbent becomes it, once it is checked.
+status place_keep(struct place_search *s, const struct strategy *x, double value);
+
+// Whether two replicas swap their heat, for a random number of [0, 1).
+bool place_swaps(double heat_a, double cost_a, double heat_b, double cost_b, double unit);
+
+struct place_totals place_own_totals(const struct place_search *s);
+
+// The searches of options.team (place_team.c). Who is over comes to meetings until all are. To
+// leave tells the others not to wait any more.
+status place_team_make(struct place_search *s);
+status place_team_meet(struct place_search *s, bool is_over);
+void place_team_leave(struct place_search *s);
+int64_t place_team_proposals(const struct place_search *s); // of all, as far as is known
 
 // The checkpoint of options.checkpoint_path, and going on from options.resume (place_checkpoint.c).
 status place_save(struct place_search *s);
