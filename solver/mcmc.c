@@ -36,16 +36,16 @@ double mcmc_cost(const struct mcmc *c) {
 
 // ---- What a state is worth ----
 
-static double value_of(const struct mcmc *c, const struct sim_result *r) {
+double mcmc_value(const struct mcmc_objective *o, const struct sim_result *r) {
     struct mcmc_values v = {(double)r->makespan_cost, (double)r->load_cost, (double)r->peak_bytes,
                             (double)r->moved_bytes, r->energy};
-    switch (c->objective.goal) {
+    switch (o->goal) {
     case MCMC_LATENCY:
         return v.makespan;
     case MCMC_THROUGHPUT:
         return v.load;
     default:
-        v.makespan = c->objective.value(c->objective.context, &v);
+        v.makespan = o->value(o->context, &v);
         return isfinite(v.makespan) ? v.makespan : WORTHLESS;
     }
 }
@@ -93,7 +93,7 @@ bool mcmc_start(struct mcmc *c, const struct strategy *x) {
     const struct placement *p = c->p;
     if (!sim_load(&c->sim, x))
         return false;
-    c->value = value_of(c, &c->sim.result);
+    c->value = mcmc_value(&c->objective, &c->sim.result);
     c->guide = guide_of(c);
     c->excess_bytes = c->sim.result.excess_bytes;
     if (c->price == 0) {
@@ -172,7 +172,7 @@ static bool judge(struct mcmc *c, double most, double *value, double *guide) {
     bool timed = c->objective.goal == MCMC_LATENCY && most - *guide < 9e18;
     if (sim_evaluate(s, timed ? (int64_t)(most - *guide) : INT64_MAX) != SIM_RIGHT)
         return false;
-    *value = value_of(c, &s->result);
+    *value = mcmc_value(&c->objective, &s->result);
     return *value + *guide + c->price * (double)s->result.excess_bytes <= most;
 }
 

@@ -97,6 +97,8 @@ int64_t mcmc_run(struct mcmc *c, int64_t n, const struct stop *stop);
 // propose, or it cannot be carried out.
 bool mcmc_propose(struct mcmc *c, enum mcmc_kind *kind);
 
+// What the objective comes to.
+double mcmc_value(const struct mcmc_objective *o, const struct sim_result *r);
 double mcmc_cost(const struct mcmc *c); // of the present state, with the price of bytes over memory
 
 // ---- For the files of the moves ----

@@ -10,6 +10,8 @@
 
 enum { ROUND_PROPOSALS = 1000, EXCHANGE_STREAM = 1 << 20 };
 #define REMAT_SHARE   0.25 // of the time, for starts that recompute
+#define POLISH_SHARE  0.05 // of the time, each time that the best is polished on the way
+#define POLISH_END    0.1  // and in the end
 #define COLDEST       1e-4 // temperatures at first, relative to the cost
 #define HOTTEST       3e-2
 #define HEAT_STEP     1.2
@@ -166,11 +168,28 @@ static status settle(struct place_search *s) {
     return place_save(s);
 }
 
+static bool is_over(const struct place_search *s) {
+    bool some = false;
+    for (int32_t k = 0; k < s->n_chains; k++)
+        some = some || !s->chain[k].failed;
+    return !some || stop_now(s->stop) || (s->work > 0 && s->out->n_proposals >= s->work);
+}
+
+static status improve(struct place_search *s, double seconds, bool is_end) {
+    status st = place_improve(s, seconds, is_end);
+    return st == ST_OK ? collect(s) : st;
+}
+
 // What happens every so many rounds. A team saves its checkpoints together, so that they fit.
 static status look_around(struct place_search *s) {
     double since = (double)(stop_clock_ns() - s->saved_ns) * 1e-9;
+    int64_t n = s->out->n_rounds / PLACE_MEET_EVERY;
+    status st = ST_OK;
+    if ((n & (n - 1)) == 0) // less and less often
+        st = improve(s, s->options->seconds * POLISH_SHARE, false);
     s->is_saving = s->options->checkpoint_path && since >= s->options->checkpoint_seconds;
-    status st = s->options->team ? place_team_meet(s, false) : ST_OK;
+    if (st == ST_OK && s->options->team)
+        st = place_team_meet(s, false);
     restart(s);
     return st == ST_OK ? settle(s) : st;
 }
@@ -190,6 +209,36 @@ static status run_round(struct place_search *s, int32_t n_threads) {
     if (s->options->exchange)
         exchange(s);
     return st == ST_OK && out->n_rounds % PLACE_MEET_EVERY == 0 ? look_around(s) : st;
+}
+
+static status run_rounds(struct place_search *s) {
+    long n_processors = sysconf(_SC_NPROCESSORS_ONLN);
+    int32_t n_threads = s->options->threads > 0 ? s->options->threads : (int32_t)n_processors;
+    status st = ST_OK;
+    while (st == ST_OK && !is_over(s))
+        st = run_round(s, n_threads);
+    return st;
+}
+
+// Some time is kept for polishing what was found; what that leaves is for more rounds, unless there
+// is a team, which is over by then. The checkpoint is that of the search before, so that it goes on
+// as if it had not ended.
+static status run_and_improve(struct place_search *s) {
+    int64_t end = s->stop->deadline_ns;
+    double left = stop_seconds_left(s->stop);
+    bool improves = place_improves(s), timed = left < 1e9;
+    if (improves && timed)
+        s->stop->deadline_ns -= (int64_t)(left * POLISH_END * 1e9);
+    status st = run_rounds(s);
+    while (st == ST_OK && s->options->team && !s->all_over)
+        st = place_team_meet(s, true);
+    s->stop->deadline_ns = end;
+    if (st == ST_OK && s->options->checkpoint_path)
+        st = place_save(s);
+    if (st != ST_OK || !improves || stop_now(s->stop))
+        return st;
+    st = improve(s, timed ? stop_seconds_left(s->stop) : 0, true);
+    return st == ST_OK && !s->options->team ? run_rounds(s) : st;
 }
 
 // ---- Beginning and end ----
@@ -243,13 +292,6 @@ static status make_chains(struct place_search *s) {
     return n_good > 0 ? ST_OK : diag_no_room(s->diags);
 }
 
-static bool is_over(const struct place_search *s) {
-    bool some = false;
-    for (int32_t k = 0; k < s->n_chains; k++)
-        some = some || !s->chain[k].failed;
-    return !some || stop_now(s->stop) || (s->work > 0 && s->out->n_proposals >= s->work);
-}
-
 struct place_totals place_own_totals(const struct place_search *s) {
     const struct place_result *out = s->out;
     struct place_totals sum = {
@@ -289,8 +331,6 @@ static void sum_up(struct place_search *s) {
 }
 
 static status search(struct place_search *s) {
-    long n_processors = sysconf(_SC_NPROCESSORS_ONLN);
-    int32_t n_threads = s->options->threads > 0 ? s->options->threads : (int32_t)n_processors;
     status st = s->options->team ? place_team_make(s) : ST_OK;
     if (st == ST_OK)
         st = make_starts(s);
@@ -300,12 +340,8 @@ static status search(struct place_search *s) {
         st = place_resume(s);
     if (st == ST_OK)
         st = collect(s);
-    while (st == ST_OK && !is_over(s))
-        st = run_round(s, n_threads);
-    while (st == ST_OK && s->options->team && !s->all_over)
-        st = place_team_meet(s, true);
-    if (st == ST_OK && s->options->checkpoint_path)
-        st = place_save(s);
+    if (st == ST_OK)
+        st = run_and_improve(s);
     if (st == ST_OK)
         sum_up(s);
     if (s->options->team)

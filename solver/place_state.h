@@ -70,3 +70,8 @@ int64_t place_team_proposals(const struct place_search *s); // of all, as far as
 // The checkpoint of options.checkpoint_path, and going on from options.resume (place_checkpoint.c).
 status place_save(struct place_search *s);
 status place_resume(struct place_search *s);
+
+// Polishes the best state so far within about so many seconds, or a work that depends on the
+// problem alone (0), and gives it to the coldest chain (place_improve.c).
+status place_improve(struct place_search *s, double seconds, bool is_end);
+bool place_improves(const struct place_search *s); // whether that can change anything
