@@ -12,7 +12,7 @@
 
 #include "solver/solve.h"
 
-enum { WORK_PER_NODE = 10 };
+enum { WORK_PER_NODE = 1 };
 #define NEAR_ENOUGH 0.05 // of the bound: the search goes on from there
 
 struct part { // what one device does

@@ -2,7 +2,7 @@
 """A fast small device, a slow large one and host memory: together, and each alone.
 
     bench/placement/networks.py /tmp/networks
-    bench/placement/mixed.py --networks /tmp/networks [NETWORK...] [--memory 0.3] [--work 100000] [--out FOLDER]
+    bench/placement/mixed.py --networks /tmp/networks [NETWORK...] [--memory 0.5] [--work 100000] [--out FOLDER]
 
 The fast device computes like a V100, but has only --memory of what the whole step needs on one device without recomputation; the slow
 one has a quarter of the speed and as much memory as one likes; all are joined by PCIe 3. Times of a step that searches with --work
@@ -48,7 +48,7 @@ class Mixed(Bench):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--memory", type=float, default=0.3)
+    parser.add_argument("--memory", type=float, default=0.5)
     parser.add_argument("--work", type=int, default=100000)
     options = arguments(parser, NETWORKS)
     table = Table([("network", "network", ""), ("tasks", "tasks", ""), ("memory", "memory of the fast one, MB", ".0f"),
