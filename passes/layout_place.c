@@ -1,19 +1,19 @@
 // Offsets for the buffers of a step, by solver/offsets.h. First a short search for an answer within
 // GOOD_SHARE of the live bytes, which most steps have. Else longer ones for the best there is. A
 // step has thousands of buffers, most of them tiny: for these the small ones, which together are
-// never more than one part in SMALL_SHARE of what is live, get an end of the arena to themselves,
-// so that the search has only the others to arrange.
+// never more than a small share of what is live, are left out of the search, and then go where the
+// others leave room.
 #include <stdlib.h>
 
 #include "passes/layout_inner.h"
 
-#define SMALL_SHARE 500
 #define SMALL_COUNT 256 // with fewer buffers, all are searched
 #define GOOD_SHARE  1000
 #define FAIR_SHARE  125     // an arena that is larger by more than this is worth a long round
 #define TINY_BYTES  1000000 // unless it is small anyway
 
 static const int64_t rounds[] = {8000, 40000, 100000};
+static const int64_t small_shares[] = {500, 100}; // one part in so many; the more, the easier
 
 static bool is_good(int64_t arena_bytes, int64_t live, int64_t bound, int64_t share) {
     return arena_bytes <= bound || arena_bytes - live <= live / share;
@@ -63,25 +63,24 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// Those of a list that are not larger than `most`, or the others; `which` says where they were.
+// Those of a list that are not larger than `most`, or the others.
 static size_t take_part(const struct buffer *list, size_t n, int64_t most, bool small,
-                        struct buffer *part, size_t *which) {
+                        struct buffer *part) {
     size_t n_part = 0;
     for (size_t i = 0; i < n; i++)
-        if ((list[i].size <= most) == small) {
-            which[n_part] = i;
+        if ((list[i].size <= most) == small)
             part[n_part++] = list[i];
-        }
     return n_part;
 }
 
-// The largest size for which all buffers up to it are small together; found by halving.
-static status small_limit(const struct buffer *list, size_t n, struct arena *a, struct diags *d,
-                          int64_t *out) {
+// The largest size for which all buffers up to it are at most one part in `share` of what is live;
+// found by halving.
+static status small_limit(const struct buffer *list, size_t n, int64_t share, struct arena *a,
+                          struct diags *d, int64_t *out) {
     struct buffer *part = ARENA_ARRAY(a, struct buffer, n);
-    size_t *which = ARENA_ARRAY(a, size_t, n), low = 0, high = n;
+    size_t low = 0, high = n;
     int64_t *sizes = ARENA_ARRAY(a, int64_t, n), live;
-    if (!part || !which || !sizes)
+    if (!part || !sizes)
         return diag_no_room(d);
     for (size_t i = 0; i < n; i++)
         sizes[i] = list[i].size;
@@ -90,9 +89,8 @@ static status small_limit(const struct buffer *list, size_t n, struct arena *a, 
     while (low < high && !st) {
         size_t middle = (low + high) / 2;
         int64_t together = 0;
-        st = offsets_max_live(part, take_part(list, n, sizes[middle], true, part, which), a, d,
-                              &together);
-        if (together <= live / SMALL_SHARE)
+        st = offsets_max_live(part, take_part(list, n, sizes[middle], true, part), a, d, &together);
+        if (together <= live / share)
             low = middle + 1;
         else
             high = middle;
@@ -101,44 +99,51 @@ static status small_limit(const struct buffer *list, size_t n, struct arena *a, 
     return st;
 }
 
+// The large ones by themselves, then the small ones around them.
+static status place_apart(const struct buffer *list, size_t n, int64_t share, int64_t work,
+                          struct arena *a, struct diags *d, const struct stop *stop,
+                          int64_t *offset, int64_t *arena_bytes, int64_t *bound) {
+    struct buffer *part = ARENA_ARRAY(a, struct buffer, n);
+    int64_t *placed = ARENA_ARRAY(a, int64_t, n), limit = -1, part_bytes, no_bound;
+    if (!part || !placed)
+        return diag_no_room(d);
+    status st = small_limit(list, n, share, a, d, &limit);
+    size_t n_part = st ? 0 : take_part(list, n, limit, false, part);
+    if (!st)
+        st = search(part, n_part, work, a, d, stop, placed, &part_bytes, bound);
+    for (size_t i = 0, k = 0; i < n && !st; i++) {
+        part[i] = list[i];
+        part[i].is_fixed = list[i].size > limit;
+        part[i].fixed = part[i].is_fixed ? placed[k++] : 0;
+    }
+    struct offsets_options o = {.work = work > 0 ? work : rounds[0], .seed = 1};
+    return st ? st : one_round(part, n, &o, a, d, stop, offset, arena_bytes, &no_bound);
+}
+
 status layout_place(const struct buffer *list, size_t n, int64_t work, struct arena *a,
                     struct diags *d, const struct stop *stop, int64_t *offset, int64_t *arena_bytes,
                     int64_t *bound) {
-    struct buffer *part = ARENA_ARRAY(a, struct buffer, n);
-    size_t *which = ARENA_ARRAY(a, size_t, n);
-    int64_t *placed = ARENA_ARRAY(a, int64_t, n), *apart = ARENA_ARRAY(a, int64_t, n);
-    int64_t limit = -1, end = 0, live = 0;
-    if (!part || !which || !placed || !apart)
-        return diag_no_room(d);
+    int64_t *trial = ARENA_ARRAY(a, int64_t, n), trial_bytes, trial_bound, live = 0;
     bool is_large = n > SMALL_COUNT;
+    if (!trial)
+        return diag_no_room(d);
     status st = search(list, n, is_large && !work ? rounds[0] : work, a, d, stop, offset,
                        arena_bytes, bound);
     if (!st)
         st = offsets_max_live(list, n, a, d, &live);
-    if (st || !is_large || is_good(*arena_bytes, live, *bound, GOOD_SHARE))
-        return st;
-    st = small_limit(list, n, a, d, &limit);
-    for (int small = 0; small < 2 && !st; small++) {
-        size_t n_part = take_part(list, n, limit, small, part, which);
-        int64_t part_bytes, part_bound;
-        if (!n_part)
-            continue;
-        // What is small gets a short search: all of it together is little.
-        st = search(part, n_part, small && !work ? rounds[0] : work, a, d, stop, placed,
-                    &part_bytes, &part_bound);
+    for (size_t k = 0; is_large && k < sizeof small_shares / sizeof *small_shares && !st; k++) {
+        if (is_good(*arena_bytes, live, *bound, k ? FAIR_SHARE : GOOD_SHARE))
+            break;
+        st = place_apart(list, n, small_shares[k], work, a, d, stop, trial, &trial_bytes,
+                         &trial_bound);
         if (st)
             return st;
-        int64_t step = part[0].alignment > 0 ? part[0].alignment : 1;
-        int64_t base = (end + step - 1) / step * step;
-        for (size_t i = 0; i < n_part; i++)
-            apart[which[i]] = base + placed[i];
-        end = base + part_bytes;
-        *bound = part_bound > *bound ? part_bound : *bound;
+        *bound = trial_bound > *bound ? trial_bound : *bound;
+        if (trial_bytes >= *arena_bytes)
+            continue;
+        *arena_bytes = trial_bytes;
+        for (size_t i = 0; i < n; i++)
+            offset[i] = trial[i];
     }
-    if (st || end >= *arena_bytes)
-        return st;
-    *arena_bytes = end;
-    for (size_t i = 0; i < n; i++)
-        offset[i] = apart[i];
-    return offsets_check(list, n, offset, end, a, d);
+    return st;
 }
