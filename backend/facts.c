@@ -14,6 +14,7 @@ struct facts facts_none(void) {
                           .arena_bytes = FACTS_UNKNOWN,
                           .cost = FACTS_UNKNOWN,
                           .base_cost = FACTS_UNKNOWN,
+                          .makespan = FACTS_UNKNOWN,
                           .bound = FACTS_UNKNOWN,
                           .least_bytes = FACTS_UNKNOWN};
 }

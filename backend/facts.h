@@ -20,8 +20,9 @@ struct facts {
     int64_t unplanned_peak_bytes, peak_bytes; // in the runtime's way of counting
     int64_t liveness_bytes, arena_bytes;      // of the plan
     int64_t cost, base_cost;                  // with and without repetitions
-    int64_t bound;                            // no plan costs less
-    int64_t least_bytes;                      // no plan fits in less
+    int64_t makespan;    // on several devices: with the links, by the simulator
+    int64_t bound;       // no plan costs less
+    int64_t least_bytes; // by liveness, no plan of at most this time fits in less
 };
 
 struct facts facts_none(void);

@@ -42,6 +42,7 @@ static void add_facts(struct str *out, const struct facts *f, const struct timel
     known = f->base_cost != FACTS_UNKNOWN || !after->has_costs;
     add_number(out, "base_cost", known ? f->base_cost : after->cost - after->again_cost);
     add_number(out, "bound", f->bound);
+    add_number(out, "makespan", f->makespan);
     add_text(out, "cost_model", f->cost_model);
     if (f->cost_match >= 0)
         str_addf(out, ",\n\"cost_match\":%.6g", f->cost_match);
@@ -76,11 +77,17 @@ static void add_devices(struct str *out, const struct timeline *t) {
         for (uint32_t i = 0; i < t->n_steps; i++)
             if (t->device[i] == device) {
                 peak = t->held_bytes[i] > peak ? t->held_bytes[i] : peak;
-                busy += t->end[i] - t->start[i]; // fits: a part of t->cost
+                if (t->work[i] != WORK_TRANSFER)
+                    busy += t->end[i] - t->start[i]; // fits: a part of t->cost
             }
         str_addf(out, "%s{\"name\":", device ? "," : "");
         str_add_json(out, t->device_name[device]);
-        str_addf(out, ",\"peak_bytes\":%lld,\"busy\":%lld}", (long long)peak, (long long)busy);
+        str_addf(out, ",\"peak_bytes\":%lld,\"busy\":%lld,\"memory_bytes\":", (long long)peak,
+                 (long long)busy);
+        if (t->device_bytes[device] < INT64_MAX)
+            str_addf(out, "%lld}", (long long)t->device_bytes[device]);
+        else
+            str_add(out, "null}");
     }
     str_addf(out, "],\n\"span\":%lld", (long long)t->span);
 }

@@ -40,7 +40,7 @@ static int64_t peak_before(const struct report *r) {
 
 static int64_t peak_after(const struct report *r) {
     if (r->after.n_devices > 1)
-        return r->after.held_bytes[r->after.peak_step];
+        return r->after.n_steps ? r->after.held_bytes[r->after.peak_step] : 0;
     return r->facts->peak_bytes >= 0 ? r->facts->peak_bytes : r->after.liveness.peak_bytes;
 }
 
@@ -95,8 +95,17 @@ static void add_one_device_lead(struct report *r) {
 
 static void add_devices_lead(struct report *r) {
     struct str *out = r->out;
-    str_addf(out, "One training step on %u devices, each of which holds at most ",
-             r->after.n_devices);
+    uint32_t n = 0;
+    const char *store = NULL;
+    for (uint32_t k = 0; k < r->after.n_devices; k++)
+        if (r->after.computes[k])
+            n++;
+        else
+            store = r->after.device_name[k];
+    str_addf(out, "One training step on %u device%s%s", n, n == 1 ? "" : "s", store ? " and " : "");
+    if (store)
+        markup_add_short(out, store, NAME_LENGTH);
+    str_addf(out, ", %s at most ", n == 1 ? "which holds" : "each of which holds");
     report_add_bytes(out, peak_after(r));
     str_add(out, ". On one device alone it would hold ");
     report_add_bytes(out, peak_before(r));
@@ -104,7 +113,8 @@ static void add_devices_lead(struct report *r) {
         str_add(out, " and compute for ");
         report_add_cost(out, &r->before, r->before.span);
         str_add(out, " instead of ");
-        report_add_cost(out, &r->after, r->after.span);
+        report_add_cost(out, &r->after,
+                        r->facts->makespan >= 0 ? r->facts->makespan : r->after.span);
     }
     str_add(out, ".");
 }
@@ -230,6 +240,26 @@ static void fact_text(struct str *out, const char *what, const char *text) {
     str_add(out, "</td></tr>\n");
 }
 
+// What each device holds at most, of what it has.
+static void add_device_facts(struct report *r) {
+    const struct timeline *t = &r->after;
+    for (uint32_t k = 0; k < t->n_devices; k++) {
+        int64_t peak = 0;
+        for (uint32_t i = 0; i < t->n_steps; i++)
+            if (t->device[i] == k && t->held_bytes[i] > peak)
+                peak = t->held_bytes[i];
+        str_add(r->out, "<tr><th scope=\"row\">peak of ");
+        markup_add_short(r->out, t->device_name[k], NAME_LENGTH);
+        str_add(r->out, "</th><td>");
+        report_add_bytes(r->out, peak);
+        if (t->device_bytes[k] < INT64_MAX) {
+            str_add(r->out, " of ");
+            report_add_bytes(r->out, t->device_bytes[k]);
+        }
+        str_addf(r->out, " <span class=\"soft\">%lld B</span></td></tr>\n", (long long)peak);
+    }
+}
+
 static void add_facts(struct report *r) {
     struct str *out = r->out;
     const struct facts *f = r->facts;
@@ -237,16 +267,20 @@ static void add_facts(struct report *r) {
                  "class=\"facts\">\n<tbody>\n");
     fact_text(out, "runtime", f->runtime);
     fact_bytes(out, "budget", f->budget_bytes > 0 ? f->budget_bytes : FACTS_UNKNOWN);
-    fact_bytes(out, "peak on the runtime", f->peak_bytes);
+    if (r->after.n_devices == 1)
+        fact_bytes(out, "peak on the runtime", f->peak_bytes);
     fact_bytes(out, "peak by liveness", r->after.liveness.peak_bytes);
     fact_bytes(out, "arena", f->arena_bytes);
     fact_bytes(out, "unplanned, on the runtime", f->unplanned_peak_bytes);
     fact_bytes(out, "unplanned, by liveness", r->before.liveness.peak_bytes);
     fact_bytes(out, "parameters and inputs", r->after.storage.fixed_bytes);
-    fact_bytes(out, "least memory, proven", f->least_bytes);
+    fact_bytes(out, "proven: by liveness, no plan of this time needs less than", f->least_bytes);
     fact_cost(r, "time of the plan", cost(r));
     fact_cost(r, "time with nothing repeated", base_cost(r));
     fact_cost(r, "proven: no plan is faster than", f->bound);
+    fact_cost(r, "time of the step, simulated with the links", f->makespan);
+    if (r->after.n_devices > 1)
+        add_device_facts(r);
     fact_text(out, "outcome", f->outcome);
     fact_text(out, "cost model", f->cost_model);
     if (f->cost_match >= 0) {

@@ -59,11 +59,14 @@ static struct bands make_bands(const struct timeline *t, uint32_t device, enum a
                 last->top = i;
         } else {
             double from = begin_of(t, i, axis);
+            if (last && from < last->from) // a transfer beside a node that runs
+                from = last->from;
             if (last)
                 last->to = from;
             b.at[b.n++] = (struct band){.first = i, .last = i, .top = i, .n = 1, .from = from};
         }
-        b.at[b.n - 1].to = end_of(t, i, axis);
+        if (end_of(t, i, axis) > b.at[b.n - 1].to || b.at[b.n - 1].n == 1)
+            b.at[b.n - 1].to = end_of(t, i, axis);
     }
     return b;
 }
@@ -80,6 +83,7 @@ static double *edges(const struct bands *b, struct arena *a) {
 
 struct panel {
     struct report *r;
+    int64_t budget_bytes; // of the plan, or what the device has; 0: none
     struct svg_plot plot;
     enum axis axis;
     uint32_t device;
@@ -150,21 +154,21 @@ static double mark_peak(const struct panel *p, const struct timeline *t, const s
         middle = LEFT + room;
     if (middle > WIDTH - RIGHT - room)
         middle = WIDTH - RIGHT - room;
-    double budget = svg_y(&p->plot, (double)p->r->facts->budget_bytes);
-    bool crossed = p->r->facts->budget_bytes > 0 && budget < y && budget > y - 24;
+    double budget = svg_y(&p->plot, (double)p->budget_bytes);
+    bool crossed = p->budget_bytes > 0 && budget < y && budget > y - 24;
     svg_text(p->r->out, middle, (crossed ? budget : y) - 9, SVG_MIDDLE, "mark", str_text(&label));
     return middle;
 }
 
 static void draw_budget(const struct panel *p, double peak_label_x) {
     struct report *r = p->r;
-    double budget = (double)r->facts->budget_bytes;
-    if (r->facts->budget_bytes <= 0 || budget > p->plot.y_most)
+    double budget = (double)p->budget_bytes;
+    if (p->budget_bytes <= 0 || budget > p->plot.y_most)
         return;
     double y = svg_y(&p->plot, budget);
     struct str label = str_make(r->arena);
-    str_add(&label, "budget ");
-    report_add_bytes(&label, r->facts->budget_bytes);
+    str_add(&label, r->after.n_devices > 1 ? "memory " : "budget ");
+    report_add_bytes(&label, p->budget_bytes);
     bool left = peak_label_x > WIDTH - 300;
     str_addf(r->out, "<path class=\"line budget\" d=\"M%.1f %.1fh%.1f\"/>", p->plot.left, y,
              p->plot.width);
@@ -172,12 +176,23 @@ static void draw_budget(const struct panel *p, double peak_label_x) {
              "mark budget-text", str_text(&label));
 }
 
-// The end of the run of steps of one device that do the same kind of work.
-static uint32_t run_end(const struct timeline *t, uint32_t first) {
+// What is sent has a strip of its own: it arrives beside the work.
+enum strip { STRIP_WORK, STRIP_SENT };
+
+static enum strip strip_of(const struct timeline *t, uint32_t step) {
+    return t->n_devices > 1 && t->work[step] == WORK_TRANSFER ? STRIP_SENT : STRIP_WORK;
+}
+
+// The end of the run of steps of one device and strip that do the same kind of work without a pause
+// that could be seen.
+static uint32_t run_end(const struct panel *p, const struct timeline *t, uint32_t first) {
     uint32_t last = first;
-    for (uint32_t i = first; i < t->n_steps; i++) {
-        if (t->device[i] != t->device[first])
+    for (uint32_t i = first + 1; i < t->n_steps; i++) {
+        if (t->device[i] != t->device[first] || strip_of(t, i) != strip_of(t, first))
             continue;
+        if (svg_x(&p->plot, begin_of(t, i, p->axis)) - svg_x(&p->plot, end_of(t, last, p->axis)) >
+            1)
+            break;
         if (t->work[i] != t->work[first])
             break;
         last = i;
@@ -187,19 +202,21 @@ static uint32_t run_end(const struct timeline *t, uint32_t first) {
 
 // Runs of the same kind of work become one block, all blocks of a kind one path. What is too narrow
 // to be seen is widened when it is a recomputation or a transfer.
-static void draw_strip(const struct panel *p, const struct timeline *t, double y,
-                       const char *name) {
+static void draw_strip(const struct panel *p, const struct timeline *t, double y, const char *name,
+                       enum strip kind) {
     struct str *out = p->r->out, kinds[WORK_COUNT_];
     for (int w = 0; w < WORK_COUNT_; w++)
         kinds[w] = str_make(p->r->arena);
     svg_text(out, LEFT - 8, y + STRIP - 3, SVG_END, "tick", name);
-    for (uint32_t first = 0; first < t->n_steps; first++) {
-        if (t->device[first] != p->device)
+    uint32_t last = 0;
+    for (uint32_t first = 0; first < t->n_steps; first = last + 1) {
+        last = first;
+        if (t->device[first] != p->device || strip_of(t, first) != kind)
             continue;
         enum work w = t->work[first];
         double x = svg_x(&p->plot, begin_of(t, first, p->axis));
-        first = run_end(t, first);
-        double width = svg_x(&p->plot, end_of(t, first, p->axis)) - x;
+        last = run_end(p, t, first);
+        double width = svg_x(&p->plot, end_of(t, last, p->axis)) - x;
         if (width < 1 && (w == WORK_AGAIN || w == WORK_TRANSFER))
             width = 1;
         if (width > 0.05)
@@ -269,14 +286,27 @@ static bool is_comparable(const struct report *r) {
     return r->before.n_devices == r->after.n_devices;
 }
 
+// The budget of the plan, or what a device of several has; 0: no limit.
+static int64_t budget_of(const struct report *r, uint32_t device) {
+    int64_t n_bytes =
+        r->after.n_devices > 1 ? r->after.device_bytes[device] : r->facts->budget_bytes;
+    return n_bytes > 0 && n_bytes < INT64_MAX ? n_bytes : 0;
+}
+
 static double highest(const struct report *r) {
-    double most = (double)r->after.held_bytes[r->after.peak_step];
+    double most = 0, budget = 0;
     double before = (double)r->before.held_bytes[r->before.peak_step];
-    double budget = (double)r->facts->budget_bytes;
+    for (uint32_t i = 0; i < r->after.n_steps; i++)
+        if ((double)r->after.held_bytes[i] > most)
+            most = (double)r->after.held_bytes[i];
     if (is_comparable(r) && before > most)
         most = before;
-    // A budget far above all that is used would press everything else to the ground.
-    return budget > most && budget < 1.25 * most ? budget : most;
+    for (uint32_t device = 0; device < r->after.n_devices; device++) {
+        // A budget far above all that is used would press everything else to the ground.
+        double here = (double)budget_of(r, device);
+        budget = here > budget && here < 1.25 * most ? here : budget;
+    }
+    return budget > most ? budget : most;
 }
 
 static void draw_axes(const struct panel *p, double strips_bottom) {
@@ -295,6 +325,7 @@ static void draw_panel(struct report *r, enum axis axis, uint32_t device) {
     struct panel p = {.r = r,
                       .axis = axis,
                       .device = device,
+                      .budget_bytes = budget_of(r, device),
                       .plot = {.out = r->out,
                                .left = LEFT,
                                .top = PLOT_TOP,
@@ -310,7 +341,8 @@ static void draw_panel(struct report *r, enum axis axis, uint32_t device) {
         return;
     }
     double strips = PLOT_TOP + PLOT_HEIGHT + 8;
-    double bottom = strips + (same ? 2 : 1) * STRIP_STEP;
+    bool several = r->after.n_devices > 1;
+    double bottom = strips + (same || several ? 2 : 1) * STRIP_STEP;
     str_add(r->out, "<figure>\n");
     svg_begin(r->out, WIDTH, bottom + 26, "Memory held over time, and what runs when");
     draw_axes(&p, bottom);
@@ -320,9 +352,11 @@ static void draw_panel(struct report *r, enum axis axis, uint32_t device) {
     if (same)
         mark_peak(&p, &r->before, &p.before, "unplanned", "before-dot");
     draw_budget(&p, mark_peak(&p, &r->after, &p.after, "plan", "plan-dot"));
-    draw_strip(&p, &r->after, strips, "plan");
-    if (same)
-        draw_strip(&p, &r->before, strips + STRIP_STEP, "unplanned");
+    draw_strip(&p, &r->after, strips, several ? "runs" : "plan", STRIP_WORK);
+    if (several)
+        draw_strip(&p, &r->after, strips + STRIP_STEP, "receives", STRIP_SENT);
+    else if (same)
+        draw_strip(&p, &r->before, strips + STRIP_STEP, "unplanned", STRIP_WORK);
     draw_fields(&p, bottom);
     svg_end(r->out);
     str_add(r->out, "</figure>\n");
@@ -356,6 +390,8 @@ static void draw_legend(struct report *r) {
     }
     if (is_comparable(r))
         str_add(r->out, "<li><i class=\"before-key\"></i>the unplanned step</li>");
+    if (r->after.n_devices > 1)
+        str_add(r->out, "<li><i class=\"transfer\"></i>sent from another device</li>");
     str_add(r->out, "</ul>\n");
 }
 

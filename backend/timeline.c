@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/base/checked.h"
+#include "ir/devices.h"
 #include "ir/keys.h"
 
 const char *holder_name(enum holder h) {
@@ -62,9 +63,13 @@ static bool number_devices(struct timeline *t, struct arena *a) {
     const struct graph *g = t->graph;
     size_t n_names = g->model->device_names.n;
     uint32_t *number = ARENA_ARRAY(a, uint32_t, n_names + 1);
+    int64_t *has = ARENA_ARRAY(a, int64_t, n_names + 1);
     t->device_name = ARENA_ARRAY(a, const char *, n_names + 1);
-    if (!number || !t->device_name)
+    t->device_bytes = ARENA_ARRAY(a, int64_t, n_names + 1);
+    t->computes = ARENA_ARRAY(a, bool, n_names + 1);
+    if (!number || !has || !t->device_name || !t->device_bytes || !t->computes)
         return false;
+    bool is_known = devices_memory(g->model, has);
     for (uint32_t i = 0; i < t->n_steps; i++) {
         uint32_t k = graph_node(g, t->order[i])->device;
         number[k <= n_names ? k : 0] = 1;
@@ -72,6 +77,7 @@ static bool number_devices(struct timeline *t, struct arena *a) {
     for (size_t k = 0; k <= n_names; k++)
         if (number[k]) {
             t->device_name[t->n_devices] = k ? g->model->device_names.at[k - 1] : "";
+            t->device_bytes[t->n_devices] = k && is_known ? has[k - 1] : INT64_MAX;
             number[k] = t->n_devices++;
         }
     for (uint32_t i = 0; i < t->n_steps; i++) {
@@ -80,6 +86,7 @@ static bool number_devices(struct timeline *t, struct arena *a) {
     }
     if (!t->n_devices)
         t->device_name[t->n_devices++] = "";
+    t->device_bytes[0] = t->device_bytes[0] ? t->device_bytes[0] : INT64_MAX;
     return true;
 }
 
@@ -96,6 +103,7 @@ static bool describe_steps(struct timeline *t, struct arena *a) {
         node_id origin = timeline_origin(g, id);
         t->work[i] = work_of(n, !ran[origin.i], is_forward[origin.i]);
         ran[origin.i] = true;
+        t->computes[t->device[i]] |= t->work[i] != WORK_TRANSFER;
         t->n_again += t->work[i] == WORK_AGAIN;
         t->n_control += t->work[i] == WORK_CONTROL;
         t->has_costs = t->has_costs || n->cost > 0;
@@ -117,22 +125,25 @@ static void wait_for(void *to, value_id v, node_id user) {
 }
 
 // False: the costs are too large to add up.
-static bool set_times(struct timeline *t, int64_t *device_free) {
+static bool set_times(struct timeline *t, int64_t *device_free, int64_t *way_free) {
     const struct graph *g = t->graph;
     for (uint32_t i = 0; i < t->n_steps; i++) {
         const struct node *n = graph_node(g, t->order[i]);
         int64_t cost = !t->has_costs ? 1 : n->cost > 0 ? n->cost : 0;
-        struct ready r = {t, device_free[t->device[i]]};
+        bool is_sent = t->work[i] == WORK_TRANSFER && t->n_devices > 1;
+        int64_t *lane = is_sent ? &way_free[t->device[i]] : &device_free[t->device[i]];
+        struct ready r = {t, *lane};
         for (uint32_t k = 0; k < n->n_in && t->n_devices > 1; k++)
             wait_for(&r, n->in[k], t->order[i]);
         if (t->n_devices > 1)
             node_captured(g, t->order[i], wait_for, &r);
         t->start[i] = r.at;
-        if (!checked_add(r.at, cost, &t->end[i]) || !checked_add(t->cost, cost, &t->cost))
+        if (!checked_add(r.at, cost, &t->end[i]) ||
+            (!is_sent && !checked_add(t->cost, cost, &t->cost)))
             return false;
         if (t->work[i] == WORK_AGAIN)
             t->again_cost += cost; // fits: it is a part of t->cost
-        device_free[t->device[i]] = t->end[i];
+        *lane = t->end[i];
         if (t->end[i] > t->span)
             t->span = t->end[i];
     }
@@ -211,9 +222,13 @@ static bool add_up(struct timeline *t, struct arena *a) {
         memset(change, 0, n_rows * sizeof *change);
         add_device(t, device, change, seen);
     }
-    for (uint32_t i = 1; i < t->n_steps; i++)
-        if (t->held_bytes[i] > t->held_bytes[t->peak_step])
+    bool found = false;
+    for (uint32_t i = 0; i < t->n_steps; i++)
+        if (t->computes[t->device[i]] &&
+            (!found || t->held_bytes[i] > t->held_bytes[t->peak_step])) {
             t->peak_step = i;
+            found = true;
+        }
     return true;
 }
 
@@ -244,9 +259,10 @@ status timeline_make_in(const struct model *m, const node_id *order, size_t n, s
         !t->held_bytes || !describe_steps(t, a))
         return diag_no_room(d);
     int64_t *device_free = ARENA_ARRAY(a, int64_t, t->n_devices);
-    if (!device_free)
+    int64_t *way_free = ARENA_ARRAY(a, int64_t, t->n_devices);
+    if (!device_free || !way_free)
         return diag_no_room(d);
-    if (!set_times(t, device_free))
+    if (!set_times(t, device_free, way_free))
         return diag_error(d, DIAG_LIMIT, loc_file(m->path),
                           "the costs of the nodes together exceed 2^63");
     set_holders(t);

@@ -4,7 +4,8 @@
 // The graph is the plan: its order is the schedule, and a node with `again` is another execution of
 // that node. Of these executions the first is the work itself, all later ones repeat it.
 // Devices work side by side, each on its own nodes one after the other; a node begins when its
-// device is free and what it reads is there. With one device that is one node after the other.
+// device is free and what it reads is there. With one device that is one node after the other. What
+// is sent to a device arrives beside its work, one transfer after the other.
 #pragma once
 
 #include "ir/storage.h"
@@ -29,6 +30,8 @@ struct timeline {
     uint32_t n_steps;               // step i runs order[i]
     uint32_t n_devices;             // those that have nodes, at least 1
     const char **device_name;       // "" for nodes that are not placed
+    int64_t *device_bytes;          // what each has; INT64_MAX: no limit, or none that is known
+    bool *computes;                 // each: or only keeps what it is sent
     bool has_costs;                 // otherwise every node counts as one unit of time
     enum work *work;                // per step
     uint32_t *device;               // per step
@@ -38,9 +41,9 @@ struct timeline {
     enum holder *holder;            // per storage
     int64_t (*held)[HOLDER_COUNT_]; // per step, on its device
     int64_t *held_bytes;            // their sums
-    uint32_t peak_step;             // where the fullest device is fullest
+    uint32_t peak_step;             // where the fullest device that computes is fullest
     uint32_t n_again, n_control;    // repetitions; control nodes
-    int64_t cost, again_cost;       // of all nodes; of the repetitions
+    int64_t cost, again_cost;       // of all nodes but transfers; of the repetitions
 };
 
 // The nodes run in the order of the graph, or in another one, which must outlive the timeline: that

@@ -63,8 +63,15 @@ static status place_plan(struct watch *w, struct model *m, struct pass_context *
         st = plan_place(m, context, &hooks, w->cli->team, &placed);
     if (!st)
         plan_placed_print(told, &placed);
-    report->step = st ? NULL : placed.step;
-    return st;
+    if (st)
+        return st;
+    report->step = placed.step;
+    report->makespan_cost = placed.result.facts.makespan_cost;
+    report->is_interrupted = stop_raised(context->stop);
+    for (int32_t k = 0; k < placed.placement.problem.n_devices; k++)
+        if (placed.peak_bytes[k] > report->peak_bytes)
+            report->peak_bytes = placed.peak_bytes[k];
+    return ST_OK;
 }
 
 static status run_plan(struct cli *c, struct model *m, struct extras *extras, struct str *told) {

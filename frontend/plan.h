@@ -17,7 +17,7 @@ struct plan_report {
     const char *runtime;
     int64_t unplanned_bytes; // peak of the unplanned step on the runtime
     int64_t budget_bytes;    // without --budget: the plan's own peak
-    int64_t peak_bytes;      // on the runtime
+    int64_t peak_bytes;      // on the runtime; of the fullest device when there are several
     int64_t liveness_bytes;  // in the order of the file
     int64_t fixed_bytes;     // parameters, inputs, constants: held throughout
     int64_t arena_bytes;     // what is laid out at fixed addresses; the fixed part is not in it
@@ -27,6 +27,8 @@ struct plan_report {
     int64_t n_again, n_control; // nodes that repeat another one; control nodes
     bool is_interrupted;        // the search was ended early
     enum outcome outcome;
+    int64_t least_bytes;   // by liveness, no plan of at most this time fits in less; 0: not known
+    int64_t makespan_cost; // on several devices; 0: there is one
     const struct model *step; // the unplanned step, in the arena of the context; or NULL
 };
 

@@ -57,7 +57,9 @@ static status apply(struct model *m, struct pass_context *c, struct plan_placed 
         memory[k] = problem->place[k].memory_bytes;
     if (!st)
         st = devices_to_metadata(m, c->diags);
-    return st ? st : devices_set_memory(m, memory, c->diags);
+    if (!st)
+        st = devices_set_memory(m, memory, c->diags);
+    return st ? st : place_times(m->graph, problem, p->placement.rig.cost, c);
 }
 
 // By code that shares nothing with the search: what is computed, and what each device holds.

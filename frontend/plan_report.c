@@ -35,11 +35,15 @@ void plan_report_print(struct str *out, const struct plan_report *r) {
 }
 
 void plan_report_facts(const struct plan_report *r, struct facts *out) {
+    out->is_interrupted = r->is_interrupted;
+    if (r->makespan_cost > 0) {
+        out->makespan = r->makespan_cost;
+        out->peak_bytes = r->peak_bytes;
+    }
     if (!r->planned)
         return;
     out->runtime = r->runtime;
     out->outcome = outcome_name(r->outcome);
-    out->is_interrupted = r->is_interrupted;
     out->unplanned_peak_bytes = r->unplanned_bytes;
     out->budget_bytes = r->budget_bytes;
     out->peak_bytes = r->peak_bytes;
@@ -47,5 +51,6 @@ void plan_report_facts(const struct plan_report *r, struct facts *out) {
     out->arena_bytes = r->arena_bytes;
     out->base_cost = r->base_cost;
     out->cost = r->cost;
+    out->least_bytes = r->least_bytes > 0 ? r->least_bytes : FACTS_UNKNOWN;
     out->bound = r->bound == BOUND_NONE ? FACTS_UNKNOWN : r->bound;
 }

@@ -353,6 +353,7 @@ static status finish(struct planning *k, const struct winner *win) {
     out->liveness_bytes = t.liveness_bytes;
     out->cost = s->cost;
     out->bound = s->free_order ? s->bound_any : s->bound;
+    out->least_bytes = k->settings.dual ? s->least_bytes : 0;
     out->n_again = t.result.n_again;
     out->n_nodes = win->problem->units.n;
     out->n_groups = win->problem->groups.n;

@@ -31,6 +31,7 @@ struct comparison {
 static status add_row(struct comparison *k, const char *name, int64_t arena_bytes,
                       int64_t live_bytes, int64_t cost) {
     struct layout_row row = {name, arena_bytes, live_bytes, cost};
+    pass_progress(k->c, "layout: %s, %lld bytes", name, (long long)arena_bytes);
     return VEC_PUSH(k->c->arena, &k->out->rows, row) ? ST_OK : diag_no_room(k->c->diags);
 }
 

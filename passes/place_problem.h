@@ -17,3 +17,8 @@
 status place_problem(struct graph *g, const struct remat *r, const struct placement *places,
                      const struct cost_device *speed, struct pass_context *c,
                      struct placement *out);
+
+// Gives the nodes of a placed graph, whose devices are numbered as `places` are, the time that they
+// take there, and transfers the time of their way.
+status place_times(struct graph *g, const struct placement *places, const struct cost_device *speed,
+                   struct pass_context *c);

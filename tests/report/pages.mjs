@@ -131,6 +131,33 @@ async function readmeWorks(browser, url) {
   await isQuiet(page, url);
 }
 
+// On several devices each has its picture, with the memory that it has, what it runs and what it receives.
+async function devicesShow(browser, url) {
+  const page = await browser.open(url);
+  const names = await page.run(`[...document.querySelectorAll(".by-time h3")].map((h) => h.textContent)`);
+  assert.deepEqual(names, ["gpu0", "gpu1", "host"]);
+  for (const [i, name] of names.entries()) {
+    const figure = `document.querySelectorAll(".by-time figure")[${i}]`;
+    assert.equal(await page.run(`${figure}.querySelectorAll("path.budget").length`), name === "host" ? 0 : 1, name);
+    assert.ok(await page.run(`${figure}.querySelector("path.transfer").getBBox().width > 1`), name);
+    const fact = await page.run(`document.querySelector("#facts").textContent.includes("peak of ${name}")`);
+    assert.ok(fact, name);
+  }
+  assert.match(await page.run(`document.querySelector(".lead").textContent`), /on 2 devices and host, each of which holds at most/);
+  await isQuiet(page, url);
+}
+
+// A step on two devices that are too small for it together: something must go to the host.
+function placed() {
+  const way = (a, b, bandwidth) => ({ between: [a, b], bandwidth, latency: 500 });
+  const rig = { format: "mfc-rig", version: 1, links: [way("gpu0", "gpu1", 10), way("gpu0", "host", 5), way("gpu1", "host", 5)],
+    devices: [{ name: "gpu", count: 2, rate: 100, memory_bandwidth: 15, overhead: 2000, memory: 600000 }] };
+  fs.writeFileSync(path.join(scratch, "rig.json"), JSON.stringify(rig));
+  execFileSync(mfc, [path.join(source, "examples/resnet.onnx"), "-o", "placed.onnx", "--rig", "rig.json", "--work", "40000", "--report",
+    "placed.html", "-q"], { cwd: scratch });
+  return pathToFileURL(path.join(scratch, "placed.html")).href;
+}
+
 const browser = await Browser.start();
 let failed = 0;
 async function check(what, url) {
@@ -147,6 +174,7 @@ try {
   for (const what of [hasAll, hoverTells, switchWorks, worksWithoutScripts, fitsPhone]) await check(what, small);
   await check(namesAreText, hostile);
   await check(largeIsLight, large);
+  await check(devicesShow, placed());
   await check(readmeWorks, pathToFileURL(path.join(scratch, "plan.html")).href);
 } finally {
   await browser.end();

@@ -117,6 +117,15 @@ document = run(*text, "--json", "-")
 check("mfc-plan", document)
 if document["order"] != ["a", "b", "c\x01\ufffd", "a", "d"] or document["recomputations"] != 1 or document["span"] != 3020:
     complain(f"plan of two devices: {document}")
+placed = run(os.path.join(example, "mlp.onnx"), "-o", os.path.join(scratch, "placed.onnx"), "--rig", "2xV100-16GB", "--work", "2000",
+             "-q", "--trace", os.path.join(scratch, "placed.trace.json"), "--json", "-")
+check("mfc-plan", placed)
+if not placed["makespan"] or not placed["peak_bytes"] or placed["devices"][0]["memory_bytes"] != 16 << 30:
+    complain(f"plan on devices: {placed}")
+with open(os.path.join(scratch, "placed.trace.json"), encoding="utf-8") as f:
+    trace = json.load(f)
+check("mfc-trace", trace)
+check_trace(trace)
 check("mfc-inspection", run("inspect", os.path.join(example, "resnet.onnx"), "--json", "-"))
 buffers = os.path.join(scratch, "buffers.csv")
 with open(buffers, "w", encoding="utf-8") as f:
