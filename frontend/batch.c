@@ -6,7 +6,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "frontend/plan.h"
 #include "ir/copy.h"
+
+#define MOST_ROUNDS 6 // searches for one batch, each within less
 
 static bool is_data(const struct value *v) {
     return !v->init && !v->sparse_init && v->type && v->type->kind == TYPE_TENSOR &&
@@ -80,31 +83,57 @@ static bool keep_start(struct searching *k, const struct problem *p, const struc
     return k->start.at;
 }
 
-static status try_problem(struct searching *k, const struct problem *p, int64_t batch,
-                          struct arena *a, bool *fits) {
-    struct solve_options o = k->settings->solve;
+// One search within o->budget_bytes. *found: a schedule that is fast enough.
+static status search_once(struct searching *k, const struct problem *p, struct solve_options *o,
+                          int64_t batch, struct arena *a, struct schedule *s, bool *found) {
     struct solve_hooks hooks = {.stop = k->hooks->stop};
-    struct schedule s;
-    int64_t most = most_cost(k->settings, p), base = problem_base_cost(p);
-    o.method = k->line->method->name;
-    o.target_cost = k->line->method->baseline ? -1 : most;
+    int64_t most = most_cost(k->settings, p);
+    o->method = k->line->method->name;
+    o->target_cost = k->line->method->baseline ? -1 : most;
     if (k->start.n && k->start_n == p->n && !k->line->method->baseline) {
-        o.starts = &k->start;
-        o.n_starts = 1;
+        o->starts = &k->start;
+        o->n_starts = 1;
     }
-    status st = solve(p, &o, &hooks, a, k->c->diags, &s);
+    status st = solve(p, o, &hooks, a, k->c->diags, s);
     if (st && st != ST_INFEASIBLE && st != ST_NO_PLAN)
         return st;
-    *fits = !st && s.cost <= most;
-    int64_t bound = s.free_order ? s.bound_any : s.bound;
+    *found = !st && s->cost <= most;
+    int64_t bound = s->free_order ? s->bound_any : s->bound;
     bool proven = st == ST_INFEASIBLE || (bound != BOUND_NONE && bound > most);
-    if (proven && (!k->impossible || batch < k->impossible))
+    if (proven && !k->settings->on_runtime && (!k->impossible || batch < k->impossible))
         k->impossible = batch;
-    if (!*fits)
-        return ST_OK;
-    k->line->overhead = base > 0 ? (double)(s.cost - base) / (double)base : 0;
-    k->line->share = (double)s.peak_bytes / (double)o.budget_bytes;
-    return keep_start(k, p, &s) ? ST_OK : diag_no_room(k->c->diags);
+    return ST_OK;
+}
+
+// What is counted on the runtime is not what the solver counts: when a plan is over the budget, the
+// next search gets as much less.
+static status try_problem(struct searching *k, struct model *step, const struct remat *r,
+                          int64_t batch, struct arena *a, bool *fits) {
+    const struct problem *p = &r->problem;
+    int64_t budget = k->settings->solve.budget_bytes, base = problem_base_cost(p);
+    struct solve_options o = k->settings->solve;
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        struct schedule s;
+        bool found;
+        status st = search_once(k, p, &o, batch, a, &s, &found);
+        if (st || !found)
+            return st;
+        int64_t peak = s.peak_bytes;
+        if (k->settings->on_runtime)
+            st = plan_measure(step, r, s.steps, k->c, &peak);
+        if (st)
+            return st;
+        *fits = peak <= budget;
+        if (*fits) {
+            k->line->overhead = base > 0 ? (double)(s.cost - base) / (double)base : 0;
+            k->line->share = (double)peak / (double)budget;
+            return keep_start(k, p, &s) ? ST_OK : diag_no_room(k->c->diags);
+        }
+        o.budget_bytes -= peak - budget;
+        if (o.budget_bytes <= p->fixed_bytes)
+            break;
+    }
+    return ST_OK;
 }
 
 static status try_batch(struct searching *k, int64_t batch, bool *fits) {
@@ -123,7 +152,7 @@ static status try_batch(struct searching *k, int64_t batch, bool *fits) {
     if (!st)
         st = sweep_problem(copy, &c, &r);
     if (!st)
-        st = try_problem(k, &r.problem, batch, &scratch, fits);
+        st = try_problem(k, copy, &r, batch, &scratch, fits);
     if (!st && k->has_told) // what the passes warn of is the same for every batch
         c.diags->list.n = n_told;
     k->has_told = true;
@@ -170,7 +199,8 @@ status batch_search(const struct model *m, struct pass_context *c,
     int64_t guess = 8;
     status st = ST_OK;
     k.start_arena = arena_make(c->arena->mem);
-    *out = (struct batch_table){.budget_bytes = settings->solve.budget_bytes};
+    *out = (struct batch_table){.budget_bytes = settings->solve.budget_bytes,
+                                .on_runtime = settings->on_runtime};
     out->lines = ARENA_ARRAY(c->arena, struct batch_line, n_methods);
     if (!out->lines)
         st = diag_no_room(c->diags);

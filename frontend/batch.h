@@ -11,6 +11,7 @@ struct batch_settings {
     struct solve_options solve; // seconds and work are for each search
     bool one_forward;           // extra time: at most that of the forward pass
     double overhead;            // otherwise: at most this share of the step
+    bool on_runtime;            // the budget is for the plan on its runtime, not for liveness
 };
 
 // What is known of one method.
@@ -26,6 +27,7 @@ struct batch_line {
 
 struct batch_table {
     int64_t budget_bytes;
+    bool on_runtime;
     struct batch_line *lines;
     size_t n_lines;
     bool is_interrupted;

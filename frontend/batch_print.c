@@ -15,6 +15,7 @@ void batch_print(struct str *out, const struct batch_table *t) {
     int64_t impossible = 0;
     str_add(out, "largest batch within ");
     str_add_bytes(out, t->budget_bytes);
+    str_add(out, t->on_runtime ? ", as plans promise it" : ", by liveness");
     str_addf(out, "\n%-20s %8s %9s %8s %10s  %s\n", "method", "batch", "over", "budget",
              "extra time", "above");
     for (size_t i = 0; i < t->n_lines; i++) {
@@ -39,6 +40,8 @@ void batch_print(struct str *out, const struct batch_table *t) {
         str_add(out, "over: in proportion to keep-all\n");
     if (impossible)
         str_addf(out, "proven: no schedule for a batch of %lld\n", (long long)impossible);
+    if (!t->on_runtime)
+        str_add(out, "A plan promises the peak of a runtime instead: --count runtime.\n");
     if (t->is_interrupted)
         str_add(out, "interrupted: larger ones may fit\n");
 }
@@ -63,8 +66,9 @@ static void add_number(struct str *out, const char *key, int64_t x) {
 void batch_print_json(struct str *out, const struct batch_table *t) {
     str_addf(out,
              "{\"format\":\"mfc-max-batch\",\"version\":1,\"budget_bytes\":%lld,"
-             "\"interrupted\":%s,\"methods\":[",
-             (long long)t->budget_bytes, t->is_interrupted ? "true" : "false");
+             "\"count\":\"%s\",\"interrupted\":%s,\"methods\":[",
+             (long long)t->budget_bytes, t->on_runtime ? "runtime" : "liveness",
+             t->is_interrupted ? "true" : "false");
     for (size_t i = 0; i < t->n_lines; i++) {
         const struct batch_line *l = &t->lines[i];
         str_addf(out, "%s\n{\"name\":\"%s\",\"batch\":%lld", i ? "," : "", l->method->name,

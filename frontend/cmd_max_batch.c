@@ -57,6 +57,7 @@ static status read_settings(struct cli *c, struct batch_settings *s) {
     if (s->solve.work <= 0 && !options_given(&c->options, "time"))
         s->solve.seconds = SECONDS;
     s->solve.worker_path = cli_worker_path();
+    s->on_runtime = sweep_counts_runtime(&c->options);
     return st;
 }
 
@@ -136,6 +137,7 @@ static status run(struct cli *c) {
 static const struct option_spec max_batch_options[] = {
     {"methods", 'm', OPTION_LIST, "NAMES", NULL, 0, 0,
      "what to compare; otherwise portfolio, rounding and all baselines (docs/solver.md)"},
+    SWEEP_COUNT_OPTION,
     {"csv", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "write the table as CSV; - is stdout"},
     {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "write the table as JSON; - is stdout"},
     {0}};
@@ -148,7 +150,8 @@ const struct command cmd_max_batch = {
         "--budget is in bytes. --overhead one-forward, which is the default, allows as much extra "
         "time as\nthe forward pass takes; --overhead 20% a share of the whole step. The batch is "
         "the first\ndimension of the inputs, open or not. Memory is counted by liveness, as in mfc "
-        "sweep; --time\nand --work are for each search. Ctrl-C ends the work with what is known.",
+        "sweep; with\n--count runtime as plans promise it. --time and --work are for each search. "
+        "Ctrl-C ends the\nwork with what is known.",
     .least = 1,
     .most = 1,
     .options = max_batch_options,

@@ -212,6 +212,8 @@ static status sweep_model(struct sweeping *k, struct model *m) {
     cli_flush_diags(c);
     if (!st)
         st = search(k, &r, &scratch);
+    if (!st && sweep_counts_runtime(&c->options))
+        st = sweep_measure(&k->sweep, m, &r, &context);
     if (!st)
         st = write_targets(k);
     if (!st && !k->to_stdout)
@@ -254,6 +256,7 @@ static const struct option_spec sweep_options[] = {
      "N budgets from A to B: bytes, or shares of what the unplanned step needs"},
     {"methods", 'm', OPTION_LIST, "NAMES", NULL, 0, 0,
      "what to compare; otherwise portfolio, rounding and all baselines (docs/solver.md)"},
+    SWEEP_COUNT_OPTION,
     {"report", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
      "write the curves as a page to look at: one HTML file that needs no network"},
     {"svg", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "write the picture alone"},
@@ -267,8 +270,10 @@ const struct command cmd_sweep = {
     .arguments = "MODEL",
     .description =
         "Makes the training step of the model and plans it at each budget by several methods. "
-        "Memory is\ncounted by liveness, the same for all of them; --time and --work are for each "
-        "search. Ctrl-C\nends the work: what was found so far is written.",
+        "Memory is\ncounted by liveness, the same for all of them; with --count runtime it is also "
+        "told what each\nschedule needs as a plan. --time and --work are for each search. Ctrl-C "
+        "ends "
+        "the work: what\nwas found so far is written.",
     .least = 1,
     .most = 1,
     .options = sweep_options,

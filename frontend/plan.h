@@ -9,6 +9,7 @@
 #include "backend/facts.h"
 #include "ir/base/options.h"
 #include "ir/pass.h"
+#include "passes/remat.h"
 #include "solver/solve.h"
 
 // What a plan promises and costs. Bytes include the fixed part.
@@ -50,6 +51,11 @@ status plan_make(struct model *m, struct pass_context *c, const struct plan_watc
 // plan_search.c: from the unplanned step, costs included, to the plan.
 status plan_search(struct model *m, struct pass_context *c, const struct plan_watch *watch,
                    struct plan_report *out);
+
+// What one schedule of a step would need as a plan on the runtime of --runtime. The step stays as
+// it is.
+status plan_measure(struct model *step, const struct remat *r, struct steps steps,
+                    struct pass_context *c, int64_t *peak_bytes);
 
 // Writes it: text for a name that ends with .mfc, a picture for .dot, else ONNX.
 status plan_write(const struct model *m, const char *path, struct diags *d);

@@ -400,3 +400,16 @@ status plan_search(struct model *m, struct pass_context *c, const struct plan_wa
         st = given ? take_given(&k, given, &win) : find_winner(&k, &win);
     return st ? st : finish(&k, &win);
 }
+
+status plan_measure(struct model *step, const struct remat *r, struct steps steps,
+                    struct pass_context *c, int64_t *peak_bytes) {
+    struct plan_report unread = {0};
+    struct pass_context silent = *c;
+    struct planning k = {.m = step, .c = &silent, .out = &unread};
+    struct trial t = {0};
+    silent.progress = NULL;
+    runtime_find(options_text(c->options, "runtime"), &k.runtime); // there are no other words
+    status st = try_schedule(&k, r, steps, &t);
+    *peak_bytes = t.peak_bytes;
+    return st;
+}

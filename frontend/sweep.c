@@ -71,6 +71,34 @@ status sweep_problem(struct model *m, struct pass_context *c, struct remat *out)
     return st;
 }
 
+bool sweep_counts_runtime(const struct options *o) {
+    return strcmp(options_text(o, "count"), "runtime") == 0;
+}
+
+status sweep_measure(struct sweep *s, struct model *m, const struct remat *r,
+                     struct pass_context *c) {
+    status st = ST_OK;
+    for (size_t i = 0; i < s->n_lines && !st; i++) {
+        struct sweep_line *line = &s->lines[i];
+        const struct schedule *last = NULL;
+        line->runtime_bytes = ARENA_ARRAY(c->arena, int64_t, s->n);
+        if (!line->runtime_bytes)
+            return diag_no_room(c->diags);
+        for (int32_t k = 0; k < s->n && !st; k++) {
+            const struct schedule *now = &line->at[k];
+            if (!sweep_has(now))
+                continue;
+            // One schedule often serves several budgets.
+            if (last && last->peak_bytes == now->peak_bytes && last->cost == now->cost)
+                line->runtime_bytes[k] = line->runtime_bytes[last - line->at];
+            else
+                st = plan_measure(m, r, now->steps, c, &line->runtime_bytes[k]);
+            last = now;
+        }
+    }
+    return st;
+}
+
 bool sweep_has(const struct schedule *s) {
     return s->outcome == OUTCOME_FEASIBLE || s->outcome == OUTCOME_OPTIMAL;
 }

@@ -1,6 +1,7 @@
 // The trade-off between memory and time of one step, by several methods: Checkmate's figure
 // (Jain et al. 2020). Everything is counted on the problem itself, by liveness, the same for all
-// methods: nodes in groups, no control nodes, no runtime.
+// methods: nodes in groups, no control nodes, no runtime. What each schedule would need as a plan
+// on a runtime can be measured afterwards.
 #pragma once
 
 #include "ir/pass.h"
@@ -11,7 +12,8 @@
 
 struct sweep_line {
     const struct solve_method *method;
-    struct schedule *at; // one per budget
+    struct schedule *at;    // one per budget
+    int64_t *runtime_bytes; // one per schedule that there is; NULL: not measured
 };
 
 struct sweep {
@@ -41,6 +43,14 @@ struct sweep_hooks {
 status sweep_methods(const struct option_value *names, struct arena *a, struct diags *d,
                      const struct solve_method ***out, size_t *n);
 
+// --count of the commands that compare methods.
+#define SWEEP_COUNT_OPTION                                                                         \
+    {                                                                                              \
+        "count", 0, OPTION_CHOICE, "liveness|runtime", "liveness", 0, 0,                           \
+            "how memory is counted: what is still needed, or as plans promise it on --runtime"     \
+    }
+bool sweep_counts_runtime(const struct options *o);
+
 // From a model to the problem of its step, costs included. The model becomes the step.
 status sweep_problem(struct model *m, struct pass_context *c, struct remat *out);
 
@@ -51,6 +61,11 @@ status sweep_run(const struct problem *p, const struct solve_options *options,
                  const struct solve_method *const *methods, size_t n_methods,
                  const struct sweep_hooks *hooks, struct arena *a, struct diags *d,
                  struct sweep *s);
+
+// What every schedule would need as a plan on the runtime of --runtime. `m` is the step that `r` is
+// of.
+status sweep_measure(struct sweep *s, struct model *m, const struct remat *r,
+                     struct pass_context *c);
 
 bool sweep_has(const struct schedule *s);        // there is a schedule
 double sweep_overhead(const struct schedule *s); // over every node once: 0.1 is 10 %

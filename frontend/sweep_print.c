@@ -17,11 +17,26 @@ void sweep_print(struct str *out, const struct sweep *s) {
                 str_addf(out, " %7s ", "-");
         str_add_char(out, '\n');
     }
+    const struct sweep_line *best = &s->lines[s->best];
+    for (int32_t k = 0; best->runtime_bytes && k < s->n; k++) {
+        if (k == 0)
+            str_addf(out, "%-20s", "needs as a plan");
+        if (sweep_has(&best->at[k]))
+            str_addf(out, " %6.1f%% ",
+                     100.0 * (double)best->runtime_bytes[k] / (double)s->whole_bytes);
+        else
+            str_addf(out, " %7s ", "-");
+        if (k == s->n - 1)
+            str_addf(out, " of the same, on the runtime, by %s\n", best->method->name);
+    }
     str_addf(out, "100 %% are ");
     str_add_bytes(out, s->whole_bytes);
     str_add(out, ", by liveness, of which ");
     str_add_bytes(out, s->fixed_bytes);
     str_addf(out, " always count; %d nodes in %d groups\n", s->n_nodes, s->n_groups);
+    if (!best->runtime_bytes)
+        str_add(out,
+                "A plan promises the peak of a runtime instead: --count runtime measures it.\n");
     if (s->knee != SWEEP_NO_KNEE)
         str_addf(out, "* the knee of %s\n", s->lines[s->best].method->name);
     if (s->is_interrupted)
@@ -29,7 +44,8 @@ void sweep_print(struct str *out, const struct sweep *s) {
 }
 
 void sweep_print_csv(struct str *out, const struct sweep *s) {
-    str_add(out, "method,budget_bytes,budget_share,status,peak_bytes,cost,overhead,bound,knee\n");
+    str_add(out, "method,budget_bytes,budget_share,status,peak_bytes,cost,overhead,bound,knee,"
+                 "runtime_peak_bytes\n");
     for (size_t i = 0; i < s->n_lines; i++)
         for (int32_t k = 0; k < s->n; k++) {
             const struct schedule *p = &s->lines[i].at[k];
@@ -45,7 +61,10 @@ void sweep_print_csv(struct str *out, const struct sweep *s) {
                 str_addf(out, ",%lld", (long long)bound);
             else
                 str_add(out, ",");
-            str_addf(out, ",%d\n", i == s->best && k == s->knee);
+            str_addf(out, ",%d,", i == s->best && k == s->knee);
+            if (s->lines[i].runtime_bytes && sweep_has(p))
+                str_addf(out, "%lld", (long long)s->lines[i].runtime_bytes[k]);
+            str_add_char(out, '\n');
         }
 }
 
@@ -59,6 +78,10 @@ static void add_point(struct str *out, const struct sweep *s, size_t i, int32_t 
                  (long long)p->cost);
     else
         str_add(out, ",\"peak_bytes\":null,\"cost\":null");
+    if (s->lines[i].runtime_bytes && sweep_has(p))
+        str_addf(out, ",\"runtime_peak_bytes\":%lld", (long long)s->lines[i].runtime_bytes[k]);
+    else
+        str_add(out, ",\"runtime_peak_bytes\":null");
     if (bound != BOUND_NONE && !s->lines[i].method->baseline)
         str_addf(out, ",\"bound\":%lld}", (long long)bound);
     else
