@@ -2,10 +2,9 @@
 //
 // A cut (cut.h) is the moment when a node q runs for the first time. Whatever the order, the
 // ancestors of q have run by then, and its descendants have not. So the program of a cut needs the
-// given order only to place the nodes that are neither: without them, what it proves holds for all
-// orders. The same goes for several cuts that are ancestors of one another, without the nodes that
-// are not comparable with all of them. On a training graph nearly every forward node is an ancestor
-// of the loss and nearly every backward node a descendant, and little is lost.
+// given order only to place the nodes that are neither: when these may run on either side of it,
+// what is proven holds for all orders. The same goes for several cuts that are ancestors of one
+// another (any_order_model.h).
 #pragma once
 
 #include "solver/solve.h"

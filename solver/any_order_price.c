@@ -65,8 +65,7 @@ bool any_order_candidates(struct any_order *s) {
     return true;
 }
 
-// What one cut proves: for all orders, or, without sides, for the given one.
-static bool price_cut(struct any_order *s, int32_t q, bool any) {
+bool any_order_price_cut(struct any_order *s, int32_t q, bool any, int64_t *extra_cost) {
     struct solve_run *r = s->r;
     struct arena a = arena_make(r->arena->mem);
     struct one_cut cut;
@@ -81,6 +80,7 @@ static bool price_cut(struct any_order *s, int32_t q, bool any) {
     if (ok) {
         solve_infeasible(r, any, true, bound.least_bytes, &q, 1);
         solve_bound_exact(r, any, r->base_cost + bound.extra_cost, 'O');
+        *extra_cost = bound.extra_cost;
     }
     arena_free(&a);
     return ok;
@@ -97,8 +97,8 @@ static int32_t choose(const struct any_order *s, int32_t k) {
     return s->tried[best];
 }
 
-static struct any_order *make(const struct problem *p, int64_t budget_bytes,
-                              const struct stop *stop, struct arena *a) {
+struct any_order *any_order_make(const struct problem *p, int64_t budget_bytes,
+                                 const struct stop *stop, struct arena *a) {
     struct any_order *s = ARENA_NEW(a, struct any_order);
     if (!s)
         return NULL;
@@ -113,13 +113,14 @@ static struct any_order *make(const struct problem *p, int64_t budget_bytes,
 
 status any_order_price(struct solve_run *r) {
     struct arena a = arena_make(r->arena->mem);
-    struct any_order *s = make(r->p, r->options->budget_bytes, r->stop, &a);
+    struct any_order *s = any_order_make(r->p, r->options->budget_bytes, r->stop, &a);
     bool ok = s != NULL;
+    int64_t extra;
     if (ok)
         s->r = r;
     for (int32_t k = 0; ok && s->n_tried > 0 && k <= MOST_PRICED && !solve_over(r); k++)
-        ok = price_cut(s, choose(s, k), true) &&
-             (r->options->free_order || price_cut(s, choose(s, k), false));
+        ok = any_order_price_cut(s, choose(s, k), true, &extra) &&
+             (r->options->free_order || any_order_price_cut(s, choose(s, k), false, &extra));
     arena_free(&a);
     return ok ? ST_OK : diag_no_room(r->diags);
 }
@@ -127,7 +128,7 @@ status any_order_price(struct solve_run *r) {
 bool any_order_least(const struct problem *p, bool free_order, int64_t most_cost,
                      const struct stop *stop, struct mem *mem, int64_t *least_bytes) {
     struct arena a = arena_make(mem);
-    struct any_order *s = make(p, problem_floor(p, NULL), stop, &a);
+    struct any_order *s = any_order_make(p, problem_floor(p, NULL), stop, &a);
     bool ok = s != NULL;
     *least_bytes = 0;
     for (int32_t k = 0; ok && s->n_tried > 0 && k <= MOST_PRICED; k++) {

@@ -91,6 +91,9 @@ bool cbc_mip_here(const struct cbc_model *m, const double *start, const struct c
 // done with an account of its rounding errors. -CBC_INF when a free column has no right sign.
 double cbc_safe_bound(const struct cbc_model *m, const double *price);
 
+// Whether all integer columns are integers at x, but for roundings.
+bool cbc_integral(const struct cbc_model *m, const double *x);
+
 // The largest violation of a row, bound or integrality by x. Rows are scaled by their largest
 // coefficient.
 double cbc_violation(const struct cbc_model *m, const double *x);

@@ -38,6 +38,13 @@ static int32_t row_end(const struct cbc_model *m, size_t row) {
     return row + 1 < m->row_start.n ? m->row_start.at[row + 1] : (int32_t)m->term_col.n;
 }
 
+bool cbc_integral(const struct cbc_model *m, const double *x) {
+    for (size_t j = 0; j < m->col_cost.n; j++)
+        if (m->col_integer.at[j] && !(fabs(x[j] - nearbyint(x[j])) < 1e-7))
+            return false;
+    return true;
+}
+
 double cbc_violation(const struct cbc_model *m, const double *x) {
     double worst = 0;
     for (size_t j = 0; j < m->col_cost.n; j++) {

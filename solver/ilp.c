@@ -143,6 +143,16 @@ static bool take_fractions(struct ilp *s, const struct cut_model *m,
     return true;
 }
 
+// The program, from its relaxation: when that is integral, it is the answer.
+static bool solve_program(struct ilp *s, const struct cut_model *m, const double *start,
+                          const struct cbc_limits *limits, struct arena *scratch,
+                          struct cbc_answer *answer) {
+    if (answer->result == CBC_OPTIMAL && cbc_integral(&m->program, answer->x))
+        return take_answer(s, m, answer, scratch);
+    return cbc_mip(&m->program, start, limits, scratch, answer) &&
+           take_answer(s, m, answer, scratch);
+}
+
 static bool solve_round(struct ilp *s) {
     struct arena scratch = arena_make(s->a->mem);
     struct cut_model m;
@@ -166,8 +176,7 @@ static bool solve_round(struct ilp *s) {
     if (ok && s->task->kind == ILP_RELAX)
         ok = take_fractions(s, &m, &answer, &scratch);
     else if (ok && !close_enough(s))
-        ok = cbc_mip(&m.program, start, &limits, &scratch, &answer) &&
-             take_answer(s, &m, &answer, &scratch);
+        ok = solve_program(s, &m, start, &limits, &scratch, &answer);
     s->out->n_cuts = cuts.n;
     s->out->n_rounds++;
     arena_free(&scratch);
