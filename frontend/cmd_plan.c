@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/annotate.h"
 #include "frontend/cli.h"
 #include "frontend/cli_watch.h"
 #include "frontend/costs.h"
@@ -104,6 +105,8 @@ static status write_plan(struct cli *c, struct model *m, const char *target) {
     status st = start ? weights_write(m, start, &c->diags) : ST_OK;
     if (!st && strcmp(options_text(&c->options, "weights"), "inputs") == 0)
         weights_detach(m);
+    if (!st && strcmp(options_text(&c->options, "annotate"), "onnx") == 0)
+        st = annotate_devices(m, &c->diags);
     return st ? st : plan_write(m, target, &c->diags);
 }
 
@@ -152,6 +155,10 @@ static status run(struct cli *c) {
     if (options_given(&c->options, "split") && !options_given(&c->options, "rig"))
         return diag_error(&c->diags, DIAG_USAGE, loc_none(),
                           "--split needs --rig: without it there is one device");
+    if (strcmp(options_text(&c->options, "annotate"), "onnx") == 0 &&
+        !options_given(&c->options, "rig"))
+        return diag_error(&c->diags, DIAG_USAGE, loc_none(),
+                          "--annotate onnx needs --rig: without it there is one device");
     status st = extras_open(&extras, &c->options, c->arguments[0], target, &c->arena, &c->diags);
     if (!st)
         st = plan(c, target, &extras);

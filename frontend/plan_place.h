@@ -23,7 +23,17 @@
          "with --rig, what is to be small: the time of a step, or the largest load of a device"},  \
         {"no-copies", 0, OPTION_FLAG, NULL, NULL, 0, 0, "no node runs on several devices"},        \
         {"no-recompute", 0, OPTION_FLAG, NULL, NULL, 0, 0, "no node runs twice on a device"},      \
-        {"no-offload", 0, OPTION_FLAG, NULL, NULL, 0, 0, "nothing is put aside in host memory"}, { \
+        {"no-offload", 0, OPTION_FLAG, NULL, NULL, 0, 0, "nothing is put aside in host memory"},   \
+        {"annotate",                                                                               \
+         0,                                                                                        \
+         OPTION_CHOICE,                                                                            \
+         "metadata|onnx",                                                                          \
+         "metadata",                                                                               \
+         0,                                                                                        \
+         0,                                                                                        \
+         "with --rig, how nodes say where they are: by metadata entries, or also in ONNX's own "   \
+         "multi-device annotations (IR version 11)"},                                              \
+    {                                                                                              \
         "split", 0, OPTION_TEXT, "FOLDER", NULL, 0, 0,                                             \
             "with --rig, also write one model per device and round (docs/devices.md)"              \
     }

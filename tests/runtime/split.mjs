@@ -79,6 +79,16 @@ async function compare(what, folder, whole, plain, want) {
   rmSync(folder, { recursive: true });
 }
 
+// A runtime that knows nothing of devices runs the plan as it is.
+async function compareWhole(what, plan, feeds, want) {
+  const session = await ort.InferenceSession.create(plan, exactly);
+  const have = await session.run(feeds);
+  const floor = 1e-4 * Math.max(...Object.keys(want).filter((o) => o.startsWith('grad(')).map((o) => largestOf(want[o])));
+  const worst = Object.keys(want).map((o) => difference(have[o], want[o], floor));
+  console.log(`${what}: largest difference ${Math.max(...worst).toExponential(1)}`);
+  failed += worst.filter((d) => !(d <= TOLERANCE)).length;
+}
+
 const scratch = mkdtempSync(join(tmpdir(), 'mfc-split-'));
 for (const model of models) {
   const step = join(scratch, 'step.onnx');
@@ -95,8 +105,10 @@ for (const model of models) {
     await compare(`${basename(model)} as a pipeline of ${n}`, folder, whole, plain, want);
     const rig = join(scratch, 'rig.json'), plan = join(scratch, 'plan.onnx');
     writeFileSync(rig, JSON.stringify(rigOf(n)));
-    execFileSync(mfc, [model, '-o', plan, '--rig', rig, '--work', '4000', '--split', folder, '--weights', 'inputs', '-q']);
+    execFileSync(mfc, [model, '-o', plan, '--rig', rig, '--work', '4000', '--split', folder, '--weights', 'inputs',
+      '--annotate', 'onnx', '-q']);
     await compare(`${basename(model)} by mfc on ${n}`, folder, whole, plain, want);
+    await compareWhole(`${basename(model)} by mfc on ${n}, as one annotated model`, plan, feeds, want);
   }
 }
 rmSync(scratch, { recursive: true });
