@@ -7,6 +7,7 @@
 #include "frontend/costs.h"
 #include "frontend/load.h"
 #include "frontend/plan.h"
+#include "frontend/plan_place.h"
 #include "frontend/version.h"
 #include "ir/base/options.h"
 #include "ir/base/stop.h"
@@ -32,7 +33,11 @@ struct mfc {
     void *message_context;
     void (*on_progress)(void *, const char *);
     void *progress_context;
+    double (*on_cost)(void *, const struct mfc_strategy *);
+    void *cost_context;
 };
+
+static const struct option_spec place_options[] = {PLAN_PLACE_OPTIONS, {0}};
 
 const char *mfc_version(void) {
     return version_mfc();
@@ -49,7 +54,8 @@ struct mfc *mfc_new(int64_t limit_bytes) {
     m->options = options_make(&m->settings);
     m->diags = diags_make(&m->said);
     m->stop.deadline_ns = STOP_NEVER;
-    if (pass_add_options(&m->options, &m->diags)) {
+    if (pass_add_options(&m->options, &m->diags) ||
+        options_add(&m->options, &m->diags, place_options)) {
         mfc_free(m);
         return NULL;
     }
@@ -80,6 +86,12 @@ void mfc_on_message(struct mfc *m, void (*call)(void *, const struct mfc_message
 void mfc_on_progress(struct mfc *m, void (*call)(void *, const char *), void *context) {
     m->on_progress = call;
     m->progress_context = context;
+}
+
+void mfc_on_cost(struct mfc *m, double (*call)(void *, const struct mfc_strategy *),
+                 void *context) {
+    m->on_cost = call;
+    m->cost_context = context;
 }
 
 static void tell(struct mfc *m, const struct diag *d) {
@@ -170,6 +182,19 @@ static status no_model(struct mfc *m) {
     return diag_error(&m->diags, DIAG_USAGE, loc_none(), "there is no model: load one first");
 }
 
+static double ask_cost(void *session, const struct mcmc_values *v) {
+    const struct mfc *m = session;
+    return m->on_cost(m->cost_context, &(struct mfc_strategy){v->makespan, v->load, v->peak_bytes,
+                                                              v->moved_bytes, v->energy});
+}
+
+static status place_on_rig(struct mfc *m, struct pass_context *c) {
+    struct mcmc_objective own = {.goal = MCMC_CUSTOM, .value = ask_cost, .context = m};
+    struct plan_place_how how = {.hooks = {.stop = c->stop}, .objective = m->on_cost ? &own : NULL};
+    struct plan_placed placed;
+    return plan_place(m->model, c, &how, &placed);
+}
+
 int mfc_run(struct mfc *m, const char *passes) {
     if (!m->model)
         return finish(m, no_model(m));
@@ -182,8 +207,12 @@ int mfc_run(struct mfc *m, const char *passes) {
                              .progress_to = m->progress_context};
     struct plan_report report;
     status st = costs_read(&scratch, &m->diags, &m->options, &c.costs);
-    if (!st)
-        st = passes ? plan_run(m->model, passes, &c) : plan_make(m->model, &c, NULL, &report);
+    if (!st && passes)
+        st = plan_run(m->model, passes, &c);
+    else if (!st && options_given(&m->options, "rig"))
+        st = place_on_rig(m, &c);
+    else if (!st)
+        st = plan_make(m->model, &c, NULL, &report);
     arena_free(&scratch);
     return finish(m, st);
 }

@@ -133,6 +133,20 @@ void watch_line(struct watch *w, const char *text) {
     pthread_mutex_unlock(&w->lock);
 }
 
+void watch_placed(struct watch *w, const struct place_event *e, const char *text) {
+    if (w->style != WATCH_JSON) {
+        watch_line(w, text);
+        return;
+    }
+    pthread_mutex_lock(&w->lock);
+    fprintf(
+        stderr,
+        "{\"value\":%.17g,\"makespan\":%lld,\"load\":%lld,\"proposals\":%lld,\"seconds\":%.3f}\n",
+        e->value, (long long)e->makespan_cost, (long long)e->load_cost, (long long)e->n_proposals,
+        e->seconds);
+    pthread_mutex_unlock(&w->lock);
+}
+
 // How long a search may take, when that is known before.
 static double limit_of(const struct options *o) {
     return options_int(o, "work") > 0 ? 0 : options_real(o, "time");

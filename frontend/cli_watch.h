@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "frontend/cli.h"
+#include "solver/place.h"
 #include "solver/solve.h"
 
 enum watch_style { WATCH_SILENT, WATCH_TABLE, WATCH_JSON };
@@ -44,3 +45,5 @@ struct solve_hooks watch_hooks(struct watch *w);
 
 // For searches that are not of schedules: a line about what was found, which the live line repeats.
 void watch_line(struct watch *w, const char *text);
+// The same for a placement; where progress goes out as JSON, its numbers do.
+void watch_placed(struct watch *w, const struct place_event *e, const char *text);

@@ -4,7 +4,6 @@
 #include "frontend/cli.h"
 #include "frontend/cli_watch.h"
 #include "ir/base/file.h"
-#include "ir/base/formula.h"
 #include "solver/settings.h"
 #include "solver/strategy_report.h"
 
@@ -32,30 +31,6 @@ static status read_start(struct cli *c, const struct placement *p, struct strate
     return st;
 }
 
-// "latency", "throughput", or a formula over what strategies are measured by.
-static double formula_of(void *context, const struct mcmc_values *v) {
-    return formula_value(
-        context, (double[]){v->makespan, v->load, v->peak_bytes, v->moved_bytes, v->energy});
-}
-
-static status read_objective(struct cli *c, struct mcmc_objective *out) {
-    static const char *const names[] = {"makespan", "load", "peak", "moved", "energy", NULL};
-    const char *text = options_text(&c->options, "objective");
-    struct formula *f = NULL;
-    out->goal = MCMC_LATENCY;
-    if (strcmp(text, "latency") == 0)
-        return ST_OK;
-    out->goal = MCMC_THROUGHPUT;
-    if (strcmp(text, "throughput") == 0)
-        return ST_OK;
-    out->goal = MCMC_CUSTOM;
-    out->value = formula_of;
-    status st = formula_parse(&c->arena, &c->diags, DIAG_USAGE, loc_path(NULL, "--objective"), text,
-                              names, &f);
-    out->context = f;
-    return st;
-}
-
 // The file that an option names; every rank but the first has one of its own.
 static const char *rank_path(struct cli *c, const char *option) {
     const char *path = options_text(&c->options, option);
@@ -68,7 +43,7 @@ static const char *rank_path(struct cli *c, const char *option) {
 
 static status read_settings(struct cli *c, struct place_options *o) {
     const struct options *x = &c->options;
-    settings_read_place(x, o);
+    status st = settings_read_place(x, &c->arena, &c->diags, o);
     o->allowed.devices = !options_flag(x, "keep-devices");
     if (!o->allowed.devices && !options_given(x, "start"))
         return diag_error(&c->diags, DIAG_USAGE, loc_none(),
@@ -77,7 +52,7 @@ static status read_settings(struct cli *c, struct place_options *o) {
     o->exchange = !options_flag(x, "no-exchange");
     o->checkpoint_path = rank_path(c, "checkpoint");
     o->checkpoint_seconds = options_real(x, "checkpoint-every");
-    return read_objective(c, &o->objective);
+    return st;
 }
 
 struct watching {
@@ -94,7 +69,7 @@ static void on_improved(void *context, const struct place_event *e, const struct
     strategy_add_time(&load, w->p, facts->load_cost);
     str_addf(&line, "%8.2f s %12lld proposals   makespan %s   time per sample %s   %d tasks",
              e->seconds, (long long)e->n_proposals, str_text(&makespan), str_text(&load), best->n);
-    watch_line(&w->watch, str_text(&line));
+    watch_placed(&w->watch, e, str_text(&line));
     arena_free(&scratch);
 }
 

@@ -11,7 +11,6 @@
 #include "frontend/load.h"
 #include "frontend/plan.h"
 #include "frontend/plan_place.h"
-#include "frontend/step.h"
 #include "frontend/version.h"
 #include "frontend/weights.h"
 
@@ -46,7 +45,7 @@ static void on_placed(void *to, const struct place_event *e, const struct strate
     struct str line = str_make(&scratch);
     str_addf(&line, "%8.2f s %12lld proposals   %.6g   %d tasks", e->seconds,
              (long long)e->n_proposals, e->value, best->n);
-    watch_line(w, str_text(&line));
+    watch_placed(w, e, str_text(&line));
     arena_free(&scratch);
 }
 
@@ -54,14 +53,8 @@ static void on_placed(void *to, const struct place_event *e, const struct strate
 static status place_plan(struct watch *w, struct model *m, struct pass_context *context,
                          struct plan_report *report, struct str *told) {
     struct plan_placed placed;
-    struct place_hooks hooks = {on_placed, w, context->stop};
-    status st = plan_run(m, step_passes(), context);
-    if (!st)
-        st = plan_run(m, "names,costs", context);
-    if (!st)
-        st = step_record(m, context->options, context->diags);
-    if (!st)
-        st = plan_place(m, context, &hooks, w->cli->team, &placed);
+    struct plan_place_how how = {.hooks = {on_placed, w, context->stop}, .team = w->cli->team};
+    status st = plan_place(m, context, &how, &placed);
     if (!st)
         plan_placed_print(told, &placed);
     if (st)
@@ -172,6 +165,11 @@ static const struct option_spec plan_options[] = {
      "the plan to write (.onnx, .mfc or .dot); - is stdout"},
     EXTRAS_OPTIONS,
     PLAN_PLACE_OPTIONS,
+    {"annotate", 0, OPTION_CHOICE, "metadata|onnx", "metadata", 0, 0,
+     "with --rig, how nodes say where they are: by metadata entries, or also in ONNX's own "
+     "multi-device annotations (IR version 11)"},
+    {"split", 0, OPTION_TEXT, "FOLDER", NULL, 0, 0,
+     "with --rig, also write one model per device and round (docs/devices.md)"},
     {"weights", 0, OPTION_CHOICE, "overridable|inputs", "overridable", 0, 0,
      "how parameters are kept: initializers that can be fed, or plain inputs"},
     {"initial", 0, OPTION_TEXT, "FILE", NULL, 0, 0,

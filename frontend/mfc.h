@@ -109,8 +109,26 @@ MFC_API int mfc_load_memory(struct mfc *m, const void *bytes, size_t n_bytes);
 // Runs passes over the model: a list such as "shapes,grad" (`mfc opt --help` names them all), or
 // NULL for everything that `mfc model.onnx -o plan.onnx` does: the training step, planned within
 // the option "budget" (or for the least memory when there is none; "none" leaves the step as it
-// is). MFC_INFEASIBLE and MFC_NO_PLAN leave the model as the unplanned step.
+// is). With the option "rig" it is planned for several devices. MFC_INFEASIBLE and MFC_NO_PLAN
+// leave the model as the unplanned step.
 MFC_API int mfc_run(struct mfc *m, const char *passes);
+
+// What a strategy for several devices comes to; times in nanoseconds, as the rig has them.
+struct mfc_strategy {
+    double makespan;    // of one step
+    double load;        // the largest of a device or link: the time per step in a pipeline
+    double peak_bytes;  // the largest of a device
+    double moved_bytes; // by all transfers
+    double energy;      // busy time by power
+};
+
+// A cost model of the caller's own: what is to be small when a run plans for several devices, in
+// place of the option "objective"; NULL: the option again. It is called for every state that the
+// search looks at, from several threads at once, and must always say the same of the same strategy.
+// What is not a finite number stands for the worst.
+MFC_API void mfc_on_cost(struct mfc *m,
+                         double (*call)(void *context, const struct mfc_strategy *strategy),
+                         void *context);
 
 // Writes the model as it is now, in the format that the name ends with: .onnx, .mfc (text) or .dot.
 // The file appears whole or not at all; it may be the one that was loaded. "-" is standard output

@@ -1,8 +1,8 @@
 // Plans for several devices: see plan_place.h.
 #include "frontend/plan_place.h"
 
-#include <string.h>
-
+#include "frontend/plan.h"
+#include "frontend/step.h"
 #include "ir/copy.h"
 #include "ir/devices.h"
 #include "ir/keys.h"
@@ -20,12 +20,6 @@ status plan_placement_make(struct model *m, const char *rig, struct pass_context
         st =
             place_problem(m->graph, &out->remat, &out->rig.places, out->rig.cost, c, &out->problem);
     return st;
-}
-
-static void read_settings(const struct options *o, struct place_options *out) {
-    bool is_latency = strcmp(options_text(o, "objective"), "latency") == 0;
-    settings_read_place(o, out);
-    out->objective.goal = is_latency ? MCMC_LATENCY : MCMC_THROUGHPUT;
 }
 
 static status no_plan(const struct plan_placed *p, struct pass_context *c) {
@@ -79,15 +73,27 @@ static status check(struct model *m, struct pass_context *c, struct plan_placed 
     return st;
 }
 
-status plan_place(struct model *m, struct pass_context *c, const struct place_hooks *hooks,
-                  const struct team *team, struct plan_placed *out) {
+static status prepare(struct model *m, struct pass_context *c) {
+    status st = plan_run(m, step_passes(), c);
+    if (!st)
+        st = plan_run(m, "names,costs", c);
+    return st ? st : step_record(m, c->options, c->diags);
+}
+
+status plan_place(struct model *m, struct pass_context *c, const struct plan_place_how *how,
+                  struct plan_placed *out) {
     struct place_options o;
     *out = (struct plan_placed){0};
-    read_settings(c->options, &o);
-    o.team = team;
-    status st = plan_placement_make(m, options_text(c->options, "rig"), c, &out->placement);
+    status st = settings_read_place(c->options, c->arena, c->diags, &o);
+    o.team = how->team;
+    if (how->objective)
+        o.objective = *how->objective;
     if (!st)
-        st = place(&out->placement.problem, &o, hooks, c->arena, c->diags, &out->result);
+        st = prepare(m, c);
+    if (!st)
+        st = plan_placement_make(m, options_text(c->options, "rig"), c, &out->placement);
+    if (!st)
+        st = place(&out->placement.problem, &o, &how->hooks, c->arena, c->diags, &out->result);
     if (st == ST_NO_PLAN)
         return no_plan(out, c);
     if (!st && !(out->step = model_copy(m, c->arena)))

@@ -1,6 +1,6 @@
-// What `mfc model.onnx -o plan.onnx --rig RIG` does from the unplanned step, costs included, to a
-// plan on several devices: which runs what, in which order, what is sent, computed again, copied,
-// or put aside in the host's memory. The promise is that no device holds more than it has.
+// What `mfc model.onnx -o plan.onnx --rig RIG` does from a model to a plan on several devices:
+// which runs what, in which order, what is sent, computed again, copied, or put aside in the host's
+// memory. The promise is that no device holds more than it has.
 #pragma once
 
 #include "frontend/rig.h"
@@ -15,27 +15,16 @@
      0,           "plan for these devices: a file, or a name such as 4xV100-16GB (mfc rig)"},      \
         {"objective",                                                                              \
          0,                                                                                        \
-         OPTION_CHOICE,                                                                            \
-         "latency|throughput",                                                                     \
+         OPTION_TEXT,                                                                              \
+         "WHAT",                                                                                   \
          "latency",                                                                                \
          0,                                                                                        \
          0,                                                                                        \
-         "with --rig, what is to be small: the time of a step, or the largest load of a device"},  \
+         "with --rig, what is to be small: latency, throughput, or a formula over makespan, "      \
+         "load, peak, moved, energy"},                                                             \
         {"no-copies", 0, OPTION_FLAG, NULL, NULL, 0, 0, "no node runs on several devices"},        \
-        {"no-recompute", 0, OPTION_FLAG, NULL, NULL, 0, 0, "no node runs twice on a device"},      \
-        {"no-offload", 0, OPTION_FLAG, NULL, NULL, 0, 0, "nothing is put aside in host memory"},   \
-        {"annotate",                                                                               \
-         0,                                                                                        \
-         OPTION_CHOICE,                                                                            \
-         "metadata|onnx",                                                                          \
-         "metadata",                                                                               \
-         0,                                                                                        \
-         0,                                                                                        \
-         "with --rig, how nodes say where they are: by metadata entries, or also in ONNX's own "   \
-         "multi-device annotations (IR version 11)"},                                              \
-    {                                                                                              \
-        "split", 0, OPTION_TEXT, "FOLDER", NULL, 0, 0,                                             \
-            "with --rig, also write one model per device and round (docs/devices.md)"              \
+        {"no-recompute", 0, OPTION_FLAG, NULL, NULL, 0, 0, "no node runs twice on a device"}, {    \
+        "no-offload", 0, OPTION_FLAG, NULL, NULL, 0, 0, "nothing is put aside in host memory"      \
     }
 
 // The placement problem of a step that has costs.
@@ -48,9 +37,15 @@ struct plan_placement {
 status plan_placement_make(struct model *m, const char *rig, struct pass_context *c,
                            struct plan_placement *out);
 
-// Searches, applies the best strategy to the step and checks the result: every output is the same
-// expression as before, and no device holds more than its memory. *out lives in c->arena. `team`:
-// processes to search with, or NULL.
+// How, beside the options.
+struct plan_place_how {
+    struct place_hooks hooks;
+    const struct mcmc_objective *objective; // in place of the option's, or NULL
+    const struct team *team;                // processes to search with, or NULL
+};
+
+// Makes the step, searches, applies the best strategy and checks the result: every output is the
+// same expression as before, and no device holds more than its memory. *out lives in c->arena.
 struct plan_placed {
     struct plan_placement placement;
     struct place_result result;
@@ -59,8 +54,8 @@ struct plan_placed {
     int64_t n_again;
 };
 
-status plan_place(struct model *m, struct pass_context *c, const struct place_hooks *hooks,
-                  const struct team *team, struct plan_placed *out);
+status plan_place(struct model *m, struct pass_context *c, const struct plan_place_how *how,
+                  struct plan_placed *out);
 
 // A table for people.
 void plan_placed_print(struct str *out, const struct plan_placed *p);

@@ -44,6 +44,7 @@ struct mcmc_objective {
     enum mcmc_goal goal;
     double (*value)(void *context, const struct mcmc_values *v); // MCMC_CUSTOM
     void *context;                                               // used by several threads at once
+    uint64_t identity; // of MCMC_CUSTOM: a checkpoint is of the same one only; 0: not known
 };
 
 struct mcmc_allowed {

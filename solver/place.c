@@ -257,7 +257,7 @@ static status make_starts(struct place_search *s) {
     if (st != ST_OK)
         return st;
     int32_t n = 0;
-    if (s->options->allowed.recompute)
+    if (s->options->allowed.recompute && !s->options->resume) // dear, and not to be needed
         n = place_remat(s->p, s->options->seed, s->options->seconds * REMAT_SHARE, s->stop,
                         s->arena, s->starts + s->n_starts, PLACE_STARTS_MOST - s->n_starts);
     s->n_starts += n > 0 ? n : 0;

@@ -7,17 +7,40 @@
 #include "solver/json.h"
 #include "solver/place_state.h"
 
-// The problem, objective and seed that a checkpoint belongs to.
-static uint64_t identity(const struct place_search *s) {
-    const struct problem *g = &s->p->graph;
-    const struct team *t = s->options->team;
-    int32_t ranks[2] = {t ? t->rank : 0, t ? t->n : 1};
-    size_t n = (size_t)g->n;
-    uint64_t x = digest_block(g->bytes, n * sizeof *g->bytes, s->options->seed);
-    x = digest_block(s->p->cost, n * (size_t)s->p->n_devices * sizeof *s->p->cost, x);
+// ---- What a checkpoint belongs to ----
+
+static uint64_t add_numbers(uint64_t x, const int64_t *at, int64_t n) {
+    return digest_block(at, (size_t)n * sizeof *at, x);
+}
+
+// Devices and links by what they come to: costs, memory, and routes.
+static uint64_t problem_identity(const struct placement *p) {
+    const struct problem *g = &p->graph;
+    uint64_t x = add_numbers(0, (int64_t[]){g->n, g->n_edges, p->n_devices, g->fixed_bytes}, 4);
+    x = add_numbers(x, g->bytes, g->n);
+    x = add_numbers(x, g->workspace, g->n);
     x = digest_block(g->in_of, (size_t)g->n_edges * sizeof *g->in_of, x);
-    x = digest_block(ranks, sizeof ranks, x);
-    return digest_block(&s->options->objective.goal, sizeof s->options->objective.goal, x) >> 1;
+    x = digest_block(g->in_start, (size_t)(g->n + 1) * sizeof *g->in_start, x);
+    x = add_numbers(x, p->cost, (int64_t)g->n * p->n_devices);
+    x = add_numbers(x, p->resident_bytes, g->n);
+    x = add_numbers(x, p->move_cost, g->n);
+    x = digest_block(p->group, (size_t)g->n * sizeof *p->group, x);
+    for (int32_t k = 0; k < p->n_places; k++)
+        x = add_numbers(x, (int64_t[]){p->place[k].memory_bytes, p->place[k].power}, 2);
+    for (int32_t k = 0; k < p->n_places * p->n_places; k++) {
+        const struct route *r = &p->route[k];
+        x = add_numbers(x, (int64_t[]){r->n_resources, r->latency_cost, r->n_by_node, r->via_host},
+                        4);
+        x = digest_block(&r->bandwidth, sizeof r->bandwidth, x);
+        if (r->n_resources > 0)
+            x = digest_block(r->resource, (size_t)r->n_resources * sizeof *r->resource, x);
+    }
+    return x >> 1; // JSON's integers have a sign
+}
+
+static uint64_t objective_identity(const struct place_options *o) {
+    bool is_own = o->objective.goal == MCMC_CUSTOM;
+    return is_own ? o->objective.identity >> 1 | 4 : (uint64_t)o->objective.goal;
 }
 
 // ---- Writing ----
@@ -55,13 +78,16 @@ status place_save(struct place_search *s) {
     struct arena scratch = arena_make(s->arena->mem);
     struct str text = str_make(&scratch);
     const struct place_result *r = s->out;
+    const struct team *t = s->options->team;
     str_addf(&text,
-             "{\"format\":\"mfc-search\",\"version\":1,\"identity\":%lld,\"n_proposals\":%lld,"
+             "{\"format\":\"mfc-search\",\"version\":1,\"problem\":%lld,\"objective\":%lld,"
+             "\"seed\":%lld,\"rank\":%d,\"n_ranks\":%d,\n\"n_proposals\":%lld,"
              "\"n_rounds\":%lld,\"n_exchanges\":%lld,\"n_exchanges_tried\":%lld,\"step\":%lld,"
              "\"value\":\"%a\",\n\"best\":",
-             (long long)identity(s), (long long)r->n_proposals, (long long)r->n_rounds,
-             (long long)r->n_exchanges, (long long)r->n_exchanges_tried, (long long)s->rng.step,
-             r->value);
+             (long long)problem_identity(s->p), (long long)objective_identity(s->options),
+             (long long)s->options->seed, t ? t->rank : 0, t ? t->n : 1, (long long)r->n_proposals,
+             (long long)r->n_rounds, (long long)r->n_exchanges, (long long)r->n_exchanges_tried,
+             (long long)s->rng.step, r->value);
     add_tasks(&text, r->best.at, r->best.n);
     str_add(&text, ",\n\"chains\":[");
     bool ok = true;
@@ -87,6 +113,11 @@ static double real_of(const json_t *object, const char *key) {
     const char *text = json_string_value(json_object_get(object, key));
     return text ? strtod(text, NULL) : 0;
 }
+
+struct number {
+    const char *key;
+    int64_t *to;
+};
 
 static status read_tasks(struct place_search *s, struct arena *a, const json_t *list,
                          struct strategy *out) {
@@ -142,28 +173,65 @@ static status read_chain(struct place_search *s, const json_t *object, int32_t k
     return mcmc_start(c, &now) ? ST_OK : diag_no_room(s->diags);
 }
 
-static status read_search(struct place_search *s, const json_t *root, struct arena *scratch) {
-    const char *file = s->options->resume->path;
-    struct place_result *r = s->out;
-    int64_t whose = 0, step = 0;
-    status st = json_check_format(s->diags, file, root, "mfc-search");
-    const struct {
-        const char *key;
-        int64_t *to;
-    } numbers[] = {{"identity", &whose},
-                   {"n_proposals", &r->n_proposals},
-                   {"n_rounds", &r->n_rounds},
-                   {"n_exchanges", &r->n_exchanges},
-                   {"n_exchanges_tried", &r->n_exchanges_tried},
-                   {"step", &step}};
-    for (size_t k = 0; st == ST_OK && k < sizeof numbers / sizeof *numbers; k++)
-        st = json_get_int(s->diags, loc_file(file), root, numbers[k].key, numbers[k].to);
+static status read_numbers(const struct place_search *s, const json_t *root,
+                           const struct number *list, size_t n) {
+    struct loc where = loc_file(s->options->resume->path);
+    status st = ST_OK;
+    for (size_t k = 0; st == ST_OK && k < n; k++)
+        st = json_get_int(s->diags, where, root, list[k].key, list[k].to);
+    return st;
+}
+
+// Going on from the checkpoint of something else would give nonsense.
+static status check_owner(const struct place_search *s, const json_t *root) {
+    const struct place_options *o = s->options;
+    struct loc where = loc_file(o->resume->path);
+    int64_t problem = 0, objective = 0, seed = 0, rank = 0, n_ranks = 0;
+    int32_t own_rank = o->team ? o->team->rank : 0, own_ranks = o->team ? o->team->n : 1;
+    size_t n_chains = json_array_size(json_object_get(root, "chains"));
+    const struct number numbers[] = {{"problem", &problem},
+                                     {"objective", &objective},
+                                     {"seed", &seed},
+                                     {"rank", &rank},
+                                     {"n_ranks", &n_ranks}};
+    status st = read_numbers(s, root, numbers, sizeof numbers / sizeof *numbers);
     if (st != ST_OK)
         return st;
+    if ((uint64_t)problem != problem_identity(s->p))
+        return malformed(s, "this is a search on another problem");
+    if ((uint64_t)objective != objective_identity(o))
+        return malformed(s, "this is a search with another objective");
+    if ((uint64_t)seed != o->seed)
+        return diag_error(s->diags, DIAG_MALFORMED, where,
+                          "this is a search with another seed, %lld; here it is %lld",
+                          (long long)seed, (long long)o->seed);
+    if (n_ranks != own_ranks || rank != own_rank)
+        return diag_error(s->diags, DIAG_MALFORMED, where,
+                          "this is the search of rank %lld of %lld; here it is rank %d of %d",
+                          (long long)rank, (long long)n_ranks, own_rank, own_ranks);
+    if (n_chains != (size_t)s->n_chains)
+        return diag_error(s->diags, DIAG_MALFORMED, where,
+                          "this is a search with another number of chains, %zu; here it is %d",
+                          n_chains, s->n_chains);
+    return ST_OK;
+}
+
+static status read_search(struct place_search *s, const json_t *root, struct arena *scratch) {
+    struct place_result *r = s->out;
     const json_t *chains = json_object_get(root, "chains");
-    if ((uint64_t)whose != identity(s) || json_array_size(chains) != (size_t)s->n_chains)
-        return malformed(s, "this is a search with another problem, objective, seed or number of "
-                            "chains or ranks");
+    int64_t step = 0;
+    const struct number numbers[] = {{"n_proposals", &r->n_proposals},
+                                     {"n_rounds", &r->n_rounds},
+                                     {"n_exchanges", &r->n_exchanges},
+                                     {"n_exchanges_tried", &r->n_exchanges_tried},
+                                     {"step", &step}};
+    status st = json_check_format(s->diags, s->options->resume->path, root, "mfc-search");
+    if (st == ST_OK)
+        st = check_owner(s, root);
+    if (st == ST_OK)
+        st = read_numbers(s, root, numbers, sizeof numbers / sizeof *numbers);
+    if (st != ST_OK)
+        return st;
     s->rng.step = (uint64_t)step;
     st = read_tasks(s, s->arena, json_object_get(root, "best"), &r->best);
     r->value = real_of(root, "value");

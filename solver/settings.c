@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "ir/base/digest.h"
+#include "ir/base/formula.h"
+
 static status bad_method(struct diags *d, const char *name) {
     struct arena scratch = arena_make(d->arena->mem);
     struct str known = str_make(&scratch);
@@ -33,7 +36,33 @@ status settings_read(const struct options *o, struct diags *d, struct solve_opti
     return ST_OK;
 }
 
-void settings_read_place(const struct options *o, struct place_options *out) {
+static double formula_of(void *context, const struct mcmc_values *v) {
+    return formula_value(
+        context, (double[]){v->makespan, v->load, v->peak_bytes, v->moved_bytes, v->energy});
+}
+
+// "latency", "throughput", or a formula over what strategies are measured by.
+static status read_objective(const struct options *o, struct arena *a, struct diags *d,
+                             struct mcmc_objective *out) {
+    static const char *const names[] = {"makespan", "load", "peak", "moved", "energy", NULL};
+    const char *text = options_text(o, "objective");
+    struct formula *f = NULL;
+    *out = (struct mcmc_objective){.goal = MCMC_LATENCY};
+    if (strcmp(text, "latency") == 0)
+        return ST_OK;
+    out->goal = MCMC_THROUGHPUT;
+    if (strcmp(text, "throughput") == 0)
+        return ST_OK;
+    status st = formula_parse(a, d, DIAG_USAGE, loc_path(NULL, "--objective"), text, names, &f);
+    *out = (struct mcmc_objective){.goal = MCMC_CUSTOM,
+                                   .value = formula_of,
+                                   .context = f,
+                                   .identity = digest_block(text, strlen(text), 0)};
+    return st;
+}
+
+status settings_read_place(const struct options *o, struct arena *a, struct diags *d,
+                           struct place_options *out) {
     *out = place_defaults();
     out->allowed.copies = !options_flag(o, "no-copies");
     out->allowed.recompute = !options_flag(o, "no-recompute");
@@ -43,4 +72,5 @@ void settings_read_place(const struct options *o, struct place_options *out) {
     out->seconds = out->work > 0 && !options_given(o, "time") ? 0 : options_real(o, "time");
     out->seed = (uint64_t)options_int(o, "seed");
     out->threads = (int32_t)options_int(o, "threads");
+    return read_objective(o, a, d, &out->objective);
 }

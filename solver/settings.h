@@ -11,6 +11,8 @@
 // is a mistake of the program.
 status settings_read(const struct options *o, struct diags *d, struct solve_options *out);
 
-// Those of a placement search that all who ask for one have: time, work, seed, threads, no-copies,
-// no-recompute, no-offload. The rest is as place_defaults has it.
-void settings_read_place(const struct options *o, struct place_options *out);
+// Those of a placement search that all who ask for one have: objective, time, work, seed, threads,
+// no-copies, no-recompute, no-offload. The rest is as place_defaults has it. A formula that is the
+// objective lives in `a`.
+status settings_read_place(const struct options *o, struct arena *a, struct diags *d,
+                           struct place_options *out);

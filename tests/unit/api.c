@@ -2,6 +2,7 @@
 #include "tests/unit/unit.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,6 +178,78 @@ static void sessions_run_side_by_side(void **state) {
     }
 }
 
+// ---- A cost model of the caller's ----
+
+static const char layers[] = "mfc 1\n"
+                             "opset 17\n"
+                             "graph \"g\" {\n"
+                             "  input %x : f32[2,2]\n"
+                             "  param %v : f32[2,2] = {1.0,2.0,3.0,4.0}\n"
+                             "  param %w : f32[2,2] = {1.0,2.0,3.0,4.0}\n"
+                             "  %a = MatMul(%x, %v) : f32[2,2]\n"
+                             "  %b = Relu(%a) : f32[2,2]\n"
+                             "  %c = MatMul(%b, %w) : f32[2,2]\n"
+                             "  output %c\n"
+                             "}\n";
+
+struct wish {
+    bool moved; // much of it, or little
+    _Atomic int n_calls, n_odd;
+};
+
+static double cost_of(void *context, const struct mfc_strategy *s) {
+    struct wish *w = context;
+    w->n_calls++;
+    w->n_odd +=
+        !(s->load > 0 && s->makespan >= s->load && s->peak_bytes > 0 && s->moved_bytes >= 0);
+    return w->moved ? 1e9 / (1 + s->moved_bytes) : s->makespan + 1e6 * s->moved_bytes;
+}
+
+// The number of transfers in the plan.
+static int plan_for(struct mfc *m, const char *model, const char *plan) {
+    char line[4096];
+    int n = 0;
+    assert_int_equal(mfc_load(m, model), MFC_OK);
+    assert_int_equal(mfc_run(m, NULL), MFC_OK);
+    assert_int_equal(mfc_write(m, plan), MFC_OK);
+    FILE *f = fopen(plan, "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f))
+        n += strstr(line, "dev.mfc.role=\"transfer\"") != NULL;
+    fclose(f);
+    return n;
+}
+
+static void the_cost_model_decides(void **state) {
+    (void)state;
+    struct heard h;
+    struct mfc *m = open_session(&h);
+    struct wish little = {.moved = false}, much = {.moved = true};
+    char model[64], plan[64];
+    temporary(model, "layers.mfc");
+    temporary(plan, "plan.mfc");
+    FILE *f = fopen(model, "w");
+    assert_non_null(f);
+    fputs(layers, f);
+    fclose(f);
+    assert_int_equal(mfc_set(m, "rig", "2xV100-16GB"), MFC_OK);
+    assert_int_equal(mfc_set(m, "work", "4000"), MFC_OK);
+    mfc_on_cost(m, cost_of, &little);
+    assert_int_equal(plan_for(m, model, plan), 0);
+    mfc_on_cost(m, cost_of, &much);
+    assert_true(plan_for(m, model, plan) > 3);
+    assert_true(little.n_calls > 100 && much.n_calls > 100);
+    assert_int_equal(little.n_odd + much.n_odd, 0);
+    // Without it the option counts again.
+    int n_calls = much.n_calls;
+    mfc_on_cost(m, NULL, NULL);
+    assert_int_equal(mfc_set(m, "objective", "makespan + 1e6 * moved"), MFC_OK);
+    assert_int_equal(plan_for(m, model, plan), 0);
+    assert_int_equal(much.n_calls, n_calls);
+    mfc_free(m);
+    assert_int_equal(unlink(model) + unlink(plan), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_model_goes_through),
@@ -185,6 +258,7 @@ int main(void) {
         cmocka_unit_test(the_limit_holds),
         cmocka_unit_test(another_thread_cancels),
         cmocka_unit_test(sessions_run_side_by_side),
+        cmocka_unit_test(the_cost_model_decides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
