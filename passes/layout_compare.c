@@ -2,7 +2,8 @@
 // lecture "Memory Optimization" (CSE 599G1, 2017). The first ones leave the step as it is and only
 // allocate in another way. The others recompute, each laid out in place and with sharing:
 //
-//   sqrt(n)     every sqrt(n)-th value of the forward pass is kept
+//   sqrt(n)     every sqrt(n)-th value of the forward pass is kept: of its articulation points, and
+//               where there are too few of them, as in an LSTM, of all nodes
 //   recursion   checkpoints within checkpoints, at the least memory that it can reach
 //   planned     the least memory that the solver finds in the time of each of these
 #include "passes/layout_compare.h"
@@ -159,6 +160,8 @@ static status add_recomputed(struct comparison *k) {
     struct schedules known = {0};
     bool has_root, has_recursion;
     status st = run_method(k, "chen-sqrt", BUDGET_NONE, &root, &has_root);
+    if (!st && !has_root)
+        st = run_method(k, "chen-sqrt-linear", BUDGET_NONE, &root, &has_root);
     if (!st)
         st = least_budget(k, "recursive", &recursion, &has_recursion);
     if (!st && has_root) {

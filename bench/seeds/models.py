@@ -65,20 +65,6 @@ class FCN8(nn.Module):
         return self.up3(self.up2(self.up1(self.head(self.c(b))) + self.score_b(b)) + self.score_a(a))
 
 
-def deep_resnet(layers, width=8):
-    """A residual network of so many layers in all: two convolutions a block, one before and a linear one behind."""
-    class Block(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.body = nn.Sequential(runtime.conv_bn(width, width), nn.Conv2d(width, width, 3, padding=1, bias=False),
-                                      nn.BatchNorm2d(width))
-
-        def forward(self, x):
-            return nn.functional.relu(x + self.body(x))
-    blocks = [Block() for _ in range((layers - 2) // 2)]
-    return nn.Sequential(runtime.conv_bn(3, width), *blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(width, 10))
-
-
 WIDE = (1, 3, 416, 608)  # what Checkmate segments
 MODELS = {
     "vgg16": (lambda: vgg.VGG(vgg.make_layers(vgg.cfgs["D"]), init_weights=False), (1, 3, 224, 224)),
@@ -92,17 +78,11 @@ MODELS = {
 
 
 def export(name, folder):
-    """The path of the model, which is written when it is not there: one of MODELS, resnet-LAYERS, or lstm-STEPS."""
+    """The path of the model, which is written when it is not there."""
     path = os.path.join(folder, name + ".onnx")
-    kind, _, size = name.partition("-")
     if os.path.exists(path):
         return path
-    if kind == "lstm":
-        make, shape = lambda: runtime.Lstm(32, 1), (int(size), 8, 32)
-    elif size:
-        make, shape = lambda: deep_resnet(int(size)), (8, 3, 16, 16)
-    else:
-        make, shape = MODELS[name]
+    make, shape = MODELS[name]
     os.makedirs(folder, exist_ok=True)
     torch.set_num_threads(1)
     torch.manual_seed(1)
