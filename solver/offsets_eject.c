@@ -93,21 +93,33 @@ static int64_t gather(struct chain *c, int32_t i) {
     return steps + 16 * c->n_blocks;
 }
 
-// The offset of least harm. Harm changes only where the item's foot passes a block's end or its
-// head a block's start; it is least at the former, right after a drop, so those offsets are enough.
+static bool is_fixed(const struct chain *c, const struct block *b) {
+    return c->p->fixed[b->item] >= 0;
+}
+
+// The offset of least harm, where nothing fixed is in the way; -1: there is none. Harm changes only
+// where the item's foot passes a block's end or its head a block's start; it is least at the
+// former, right after a drop, so those offsets are enough.
 static int64_t best_offset(struct chain *c, int32_t i) {
     const struct offsets_part *p = c->p;
     int64_t best = -1;
     double harm = 0, least = 1e300;
-    int32_t n_entered = 0, n_ties = 0;
+    int32_t n_entered = 0, n_ties = 0, n_fixed = 0;
     for (int32_t k = -1; k < c->n_blocks; k++) {
-        if (k >= 0)
+        if (k >= 0) {
             harm -= c->by_to[k].weight;
+            n_fixed -= is_fixed(c, &c->by_to[k]);
+        }
         int64_t at = k < 0 ? 0 : offsets_align_up(c->by_to[k].to, p->align[i]);
         if (at + p->size[i] > c->capacity)
             break;
-        for (; n_entered < c->n_blocks && c->by_from[n_entered].from < at + p->size[i]; n_entered++)
+        for (; n_entered < c->n_blocks && c->by_from[n_entered].from < at + p->size[i];
+             n_entered++) {
             harm += c->by_from[n_entered].weight;
+            n_fixed += is_fixed(c, &c->by_from[n_entered]);
+        }
+        if (n_fixed > 0)
+            continue;
         if (harm < least - 1e-12)
             n_ties = 0;
         if (harm < least + 1e-12 && rng_below(&c->rng, (uint64_t)++n_ties) == 0) {
@@ -139,8 +151,6 @@ static bool step(struct chain *c, struct offsets_work *work, bool *more) {
         const struct block *b = &c->by_from[k];
         if (b->from >= at + p->size[i] || b->to <= at)
             continue;
-        if (p->fixed[b->item] >= 0)
-            return false;
         c->placed[b->item] = false;
         c->weight[b->item] *= 1.05;
         c->out[c->n_out++] = b->item;
@@ -158,11 +168,10 @@ status offsets_eject(struct offsets_part *p, int64_t capacity, uint64_t seed,
         return diag_no_room(d);
     }
     chain_init(&c);
-    bool more = true;
-    while (more && c.n_out > 0)
-        if (!step(&c, work, &more))
-            break;
-    if (c.n_out == 0)
+    bool more = true, fits = true;
+    while (more && fits && c.n_out > 0)
+        fits = step(&c, work, &more);
+    if (fits && c.n_out == 0)
         *found = offsets_part_offer(p, c.offset);
     arena_free(&scratch);
     return ST_OK;

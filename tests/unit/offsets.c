@@ -148,6 +148,31 @@ static void answers_are_valid(void **state) {
     }
 }
 
+// Large ones where they are best by themselves, and small ones around them.
+static void the_rest_goes_around_what_is_fixed(void **state) {
+    (void)state;
+    for (uint64_t k = 0; k < 20; k++) {
+        struct scene s;
+        struct buffer b[MOST];
+        struct answer x;
+        struct rng r = rng_make(5, k);
+        size_t n_large = MOST / 4;
+        scene_open(&s);
+        for (size_t i = 0; i < MOST; i++)
+            b[i] = random_buffer(&r, 60, i < n_large ? 1000 : 100);
+        assert_int_equal(assign(&s, b, n_large, 0, 2000, &x), ST_OK);
+        for (size_t i = 0; i < n_large; i++) {
+            b[i].is_fixed = true;
+            b[i].fixed = x.offset[i];
+        }
+        assert_int_equal(assign(&s, b, MOST, 0, 100000, &x), ST_OK);
+        for (size_t i = 0; i < MOST; i++)
+            for (size_t j = 0; j < i; j++)
+                assert_false(clash(&b[i], x.offset[i], &b[j], x.offset[j]));
+        scene_close(&s);
+    }
+}
+
 // Every single change of a tight answer is judged as a naive comparison of all pairs judges it.
 static void check_rejects_corruptions(void **state) {
     (void)state;
@@ -370,6 +395,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_equals_brute_force),
         cmocka_unit_test(answers_are_valid),
+        cmocka_unit_test(the_rest_goes_around_what_is_fixed),
         cmocka_unit_test(check_rejects_corruptions),
         cmocka_unit_test(check_knows_alignment_and_fixed),
         cmocka_unit_test(edge_cases),
