@@ -271,7 +271,7 @@ static void add_facts(struct report *r) {
         fact_bytes(out, "peak on the runtime", f->peak_bytes);
     fact_bytes(out, "peak by liveness", r->after.liveness.peak_bytes);
     fact_bytes(out, "arena", f->arena_bytes);
-    fact_bytes(out, "unplanned, on the runtime", f->unplanned_peak_bytes);
+    fact_bytes(out, "unplanned, on the runtime without its optimizations", f->unplanned_peak_bytes);
     fact_bytes(out, "unplanned, by liveness", r->before.liveness.peak_bytes);
     fact_bytes(out, "parameters and inputs", r->after.storage.fixed_bytes);
     fact_bytes(out, "proven: by liveness, no plan of this time needs less than", f->least_bytes);

@@ -17,8 +17,9 @@ import { fixedBytes, readModel, requiredInputs } from './onnxfile.mjs';
 const here = dirname(fileURLToPath(import.meta.url));
 const LEVELS = ['disabled', 'basic', 'extended', 'all'];
 // malloc gives what is larger than a threshold pages of its own, which leave the process when it is freed. Left alone the threshold
-// grows to 32 MiB as large blocks are freed, and tensors under it scatter over the heap; here it stays where it starts.
-const MALLOC = { MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072', MALLOC_ARENA_MAX: '1' };
+// starts at 128 KiB and grows to 32 MiB as large blocks are freed, and tensors under it scatter over the heap, which is never given
+// back. Here it is low and stays so: with 128 KiB, workspaces and small tensors of a deep network alone cost 10 MB.
+const MALLOC = { MALLOC_MMAP_THRESHOLD_: '32768', MALLOC_TRIM_THRESHOLD_: '131072', MALLOC_ARENA_MAX: '1' };
 
 export function measure(step, options = {}) {
   const model = readModel(step);
