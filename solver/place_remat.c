@@ -1,7 +1,8 @@
 // Training steps on devices with small memories: see place_remat.h. Stages:
 //   cut      forward nodes to devices by their place in the order, so that each gets its share of
-//            the time (or of the bytes); a backward node to the device of the latest forward node
-//            that it reads, else of the backward node that it reads; groups stay together
+//            the time by its speed, or of the bytes by its memory, or the fastest everything; a
+//            backward node to the device of the latest forward node that it reads, else of the
+//            backward node that it reads; groups stay together
 //   plan     for each device a problem of its nodes, in their order, and of what it is sent, which
 //            arrives once and is held until it is read for the last time; the solver makes it fit
 //   merge    node by node in the order of the graph: what its device does up to the first run of
@@ -14,6 +15,8 @@
 
 enum { WORK_PER_NODE = 1 };
 #define NEAR_ENOUGH 0.05 // of the bound: the search goes on from there
+
+enum share { BY_TIME, BY_BYTES, FASTEST, SHARES };
 
 struct part { // what one device does
     struct problem problem;
@@ -31,6 +34,7 @@ struct cutting {
     struct arena *arena;   // for the strategies
     struct arena *scratch; // for the rest
     int32_t *device;       // per node
+    double *until;         // per device: the part of the forward pass with which its share ends
     struct part *part;     // per device
     struct task *task;
     int32_t n_tasks;
@@ -39,8 +43,48 @@ struct cutting {
 
 // ---- Cut ----
 
-static int64_t weight_of(const struct placement *p, int32_t v, bool by_bytes) {
-    return (by_bytes ? p->graph.bytes[v] : p->graph.cost[v]) + 1;
+static int64_t weight_of(const struct placement *p, int32_t v, enum share how) {
+    return (how == BY_BYTES ? p->graph.bytes[v] : p->graph.cost[v]) + 1;
+}
+
+static double time_on(const struct placement *p, int32_t device) {
+    double sum = 1;
+    for (int32_t v = 0; v < p->graph.n; v++)
+        sum += placement_runs_on(p, v, device) ? (double)placement_cost(p, v, device) : 0;
+    return sum;
+}
+
+static double bytes_on(const struct placement *p, int32_t device) {
+    double sum = 1, memory = (double)p->place[device].memory_bytes;
+    for (int32_t v = 0; v < p->graph.n; v++)
+        sum += (double)p->graph.bytes[v];
+    return memory < sum ? memory : sum;
+}
+
+static int32_t fastest(const struct placement *p) {
+    int32_t best = 0;
+    for (int32_t d = 1; d < p->n_devices; d++)
+        best = time_on(p, d) < time_on(p, best) ? d : best;
+    return best;
+}
+
+// False: it would be the same as another way.
+static bool share_out(struct cutting *k, enum share how) {
+    const struct placement *p = k->p;
+    int32_t best = fastest(p);
+    double all = 0, so_far = 0;
+    bool same = true;
+    for (int32_t pass = 0; pass < 2; pass++)
+        for (int32_t d = 0; d < p->n_devices; d++) {
+            double part = how == BY_TIME    ? 1 / time_on(p, d)
+                          : how == BY_BYTES ? bytes_on(p, d)
+                                            : (double)(d == best);
+            same = same && time_on(p, d) <= time_on(p, best);
+            all += pass == 0 ? part : 0;
+            so_far += pass == 0 ? 0 : part;
+            k->until[d] = so_far / all;
+        }
+    return how != FASTEST || !same;
 }
 
 // Where a backward node belongs. Inputs are sorted, so the last one counts.
@@ -48,6 +92,8 @@ static int32_t follow(const struct cutting *k, int32_t v) {
     const struct problem *g = &k->p->graph;
     int32_t device = k->p->n_devices - 1;
     bool forward = false;
+    while (device > 0 && k->until[device - 1] >= 1)
+        device--;
     for (int32_t e = g->in_start[v]; e < g->in_start[v + 1]; e++) {
         int32_t u = g->in_of[e];
         if (!g->backward[u] || !forward)
@@ -57,19 +103,20 @@ static int32_t follow(const struct cutting *k, int32_t v) {
     return device;
 }
 
-static bool cut(struct cutting *k, bool by_bytes) {
+static bool cut(struct cutting *k, enum share how) {
     const struct problem *g = &k->p->graph;
     int32_t *home = ARENA_ARRAY(k->scratch, int32_t, k->p->n_groups);
     double all = 0, so_far = 0;
-    if (!(k->ok = k->ok && home))
+    if (!(k->ok = k->ok && home) || !share_out(k, how))
         return false;
     for (int32_t v = 0; v < g->n; v++)
-        all += g->backward[v] ? 0 : (double)weight_of(k->p, v, by_bytes);
+        all += g->backward[v] ? 0 : (double)weight_of(k->p, v, how);
     for (int32_t v = 0; v < g->n; v++) {
         int32_t *group = &home[k->p->group[v]], device = 0;
         if (!g->backward[v]) {
-            so_far += (double)weight_of(k->p, v, by_bytes);
-            device = (int32_t)((so_far - 0.5) / all * k->p->n_devices);
+            so_far += (double)weight_of(k->p, v, how);
+            while (device < k->p->n_devices - 1 && (so_far - 0.5) / all >= k->until[device])
+                device++;
         }
         if (g->backward[v])
             device = follow(k, v);
@@ -205,9 +252,9 @@ static bool merge(struct cutting *k, struct strategy *out) {
 
 // ---- All of it ----
 
-static bool attempt(struct cutting *k, bool by_bytes, struct strategy *out) {
+static bool attempt(struct cutting *k, enum share how, struct strategy *out) {
     struct diags quiet = diags_make(k->scratch);
-    if (!cut(k, by_bytes))
+    if (!cut(k, how))
         return false;
     for (int32_t d = 0; d < k->p->n_devices; d++) {
         status st = plan_part(k, d, &quiet);
@@ -223,19 +270,20 @@ int32_t place_remat(const struct placement *p, uint64_t seed, double seconds, st
                     struct arena *a, struct strategy *out, int32_t most) {
     int32_t n = 0;
     bool ok = true;
-    for (int by_bytes = 0; p->graph.has_forward && by_bytes < 2 && n < most && ok; by_bytes++) {
+    for (int how = 0; p->graph.has_forward && how < SHARES && n < most && ok; how++) {
         struct arena scratch = arena_make(a->mem);
         struct cutting k = {.p = p,
                             .stop = stop,
-                            .seconds = seconds / (2 * p->n_devices),
+                            .seconds = seconds / (SHARES * p->n_devices),
                             .seed = seed,
                             .arena = a,
                             .scratch = &scratch,
                             .device = ARENA_ARRAY(&scratch, int32_t, p->graph.n),
+                            .until = ARENA_ARRAY(&scratch, double, p->n_devices),
                             .part = ARENA_ARRAY(&scratch, struct part, p->n_devices)};
-        k.ok = k.device && k.part;
+        k.ok = k.device && k.until && k.part;
         if (k.ok && !stop_now(stop))
-            n += attempt(&k, by_bytes, &out[n]);
+            n += attempt(&k, (enum share)how, &out[n]);
         ok = k.ok;
         arena_free(&scratch);
     }
