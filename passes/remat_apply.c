@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ir/devices.h"
+#include "passes/rewrite.h"
 #include "solver/strategy.h"
 
 struct placing {
@@ -246,19 +247,16 @@ static void mark_needed(void *to, value_id v, node_id user) {
     ((bool *)to)[v.i] = true;
 }
 
-// An optional result that nobody reads is not asked for: the kernel does not make it then, while
-// ONNX Runtime would hold it to the end. (A random Dropout needs its mask to be one, and training
-// statistics are tiny.)
+// An optional result that nobody reads is not asked for, as everywhere in a plan.
 static void drop_results(struct graph *g, struct node *n, const bool *needed) {
-    if (n->op == OP_UNKNOWN || n->op == OP_Dropout || n->op == OP_BatchNormalization)
-        return;
-    for (uint32_t o = (uint32_t)op_info(n->op)->min_out; o < n->n_out; o++)
-        if (n->out[o].i && !needed[n->out[o].i]) {
+    for (uint32_t o = n->n_out; o-- > 0;) {
+        if ((n->out[o].i && needed[n->out[o].i]) || !rewrite_may_drop(n, o))
+            continue;
+        if (n->out[o].i)
             graph_value(g, n->out[o])->def = NODE_NONE;
-            n->out[o] = VALUE_NONE;
-        }
-    while (n->n_out > 1 && !n->out[n->n_out - 1].i)
-        n->n_out--;
+        n->out[o] = VALUE_NONE;
+        n->n_out -= o + 1 == n->n_out;
+    }
 }
 
 // Walks backwards, so that what only dead nodes read is dead too.

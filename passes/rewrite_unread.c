@@ -4,7 +4,7 @@
 // which keeps it random (rewrite_masks.c); nor what says by its number of outputs what to do.
 #include "passes/rewrite.h"
 
-static bool may_drop(const struct node *n, uint32_t k) {
+bool rewrite_may_drop(const struct node *n, uint32_t k) {
     if (n->op == OP_UNKNOWN || n->op == OP_Dropout || n->op == OP_Split ||
         n->op == OP_BatchNormalization || op_info(n->op)->flags & OPF_CONTROL)
         return false;
@@ -22,7 +22,7 @@ status rewrite_drop_unread(struct rewrite *r) {
             value_id v = n->out[k];
             bool is_read =
                 v.i && (uses.start[v.i + 1] > uses.start[v.i] || graph_value(g, v)->is_output);
-            if (is_read || !may_drop(n, k))
+            if (is_read || !rewrite_may_drop(n, k))
                 continue;
             if (v.i)
                 graph_value(g, v)->def = NODE_NONE;

@@ -3,9 +3,9 @@
 // which pins what malloc does.
 //
 // Peak: the kernel's high-water mark of resident memory, cleared before each run, over what was resident before the first. Pages of
-// files (the code of ONNX Runtime's kernels, as they are first used) are left out on both sides. Outputs are written by ONNX
-// Runtime into buffers that are made before the run but have no pages until then, so that an output counts from when it is
-// computed, and once; without them the Node binding would copy every output.
+// files (the code of ONNX Runtime's kernels, as they are first used) are left out on both sides. The Node binding copies every output
+// when the run is over and ONNX Runtime holds nothing but them. Where those two copies are as much as the run itself may have
+// needed, one more run asks for the smallest output alone: the others are computed and held all the same, but not copied.
 import { createHash } from 'node:crypto';
 import { openSync, readFileSync, writeFileSync, writeSync, closeSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -55,8 +55,8 @@ async function feedsOf(inputs, initial) {
   return Object.fromEntries(inputs.map((v) => [v.name, given[v.name] ?? draw(v)]));
 }
 
-const fetchesOf = (outputs) => Object.fromEntries(outputs.map((v) =>
-  [v.name, v.dims && !v.dims.includes(null) ? new ort.Tensor(v.type, new ARRAYS[v.type](count(v.dims)), v.dims) : null]));
+const outputBytes = job.outputs.reduce((sum, v) => sum + (v.dims && !v.dims.includes(null) ? ARRAYS[v.type].BYTES_PER_ELEMENT * count(v.dims) : 0), 0);
+const smallest = job.outputs.reduce((a, b) => (count(b.dims ?? [Infinity]) < count(a.dims ?? [Infinity]) ? b : a)).name;
 
 // Buffers that nothing refers to are freed by a thread in the background.
 async function settle() {
@@ -100,26 +100,30 @@ let base = start.anonymous;
 
 // One run; nothing of it stays behind but figures. Operators that draw numbers go on drawing, so that only the first run of one
 // process can be compared with that of another: `seen` gets its outputs.
-async function run(seen) {
-  const fetches = fetchesOf(job.outputs);
+async function run(names, seen) {
   await settle();
   base = Math.min(base, memory().anonymous); // Node gives back some of its own heap as time goes by
   writeFileSync('/proc/self/clear_refs', '5');
   const cpu = process.cpuUsage(), time = process.hrtime.bigint();
-  const results = await session.run(feeds, fetches);
+  const results = await session.run(feeds, names);
   const ms = Number(process.hrtime.bigint() - time) / 1e6, used = process.cpuUsage(cpu), end = memory();
   runs.push({ peak_bytes: end.high - end.file - base, ms, cpu_ms: (used.user + used.system) / 1e3 });
   seen?.(results);
 }
 
-const digests = {};
-await run((results) => {
-  for (const { name } of job.outputs) digests[name] = createHash('sha256').update(bytesOf(results[name])).digest('hex').slice(0, 32);
+const digests = {}, all = job.outputs.map((v) => v.name);
+await run(all, (results) => {
+  for (const name of all) digests[name] = createHash('sha256').update(bytesOf(results[name])).digest('hex').slice(0, 32);
   if (job.save) save(job.save, results);
 });
-for (let i = 1; i < job.runs; i++) await run();
+for (let i = 1; i < job.runs; i++) await run(all);
+let peak_bytes = Math.max(...runs.map((r) => r.peak_bytes));
+if (peak_bytes < 2.05 * outputBytes) {
+  await run([smallest]);
+  peak_bytes = runs.pop().peak_bytes;
+}
 if (job.profile) session.endProfiling();
 console.log(JSON.stringify({
   version: ort.env?.versions?.node ?? '', load_ms, session_bytes: start.anonymous - before.anonymous,
-  peak_bytes: Math.max(...runs.map((r) => r.peak_bytes)), runs, digests,
+  peak_bytes, runs, digests,
 }));
