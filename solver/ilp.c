@@ -29,6 +29,8 @@ static void take_bound(struct ilp *s, double objective, double slack) {
     int64_t bound = least ? cut_budget_bound(&s->view, objective, slack)
                           : cut_cost_bound(&s->view, objective, slack);
     int64_t *best = least ? &s->out->least_bytes : &s->out->bound;
+    if (!least && slack == CUT_NO_SLACK && bound > s->safe_bound)
+        s->safe_bound = bound;
     if (bound <= *best)
         return;
     *best = bound;
@@ -54,6 +56,9 @@ static bool take_sequence(struct ilp *s, struct sequence found, struct sequence_
     if (facts->peak_bytes > s->task->budget_bytes ||
         (facts->cost >= s->out->cost && s->task->kind != ILP_LEAST))
         return true;
+    // What the solver said of an integer program was wrong, if a schedule costs less.
+    if (facts->cost < s->out->bound && s->task->kind != ILP_LEAST)
+        s->out->bound = s->safe_bound;
     s->out->cost = facts->cost;
     s->out->best.at = arena_copy(s->a, found.at, (size_t)found.n * sizeof *found.at);
     s->out->best.n = found.n;
@@ -97,10 +102,9 @@ static bool take_answer(struct ilp *s, const struct cut_model *m, const struct c
         return true;
     }
     // A search that ends within its gap has not proven more than the gap says.
-    if (answer->x)
-        take_bound(s, fmin(answer->bound, answer->objective - program_gap(s)), CUT_MIP_SLACK);
-    else
-        take_bound(s, answer->bound, CUT_MIP_SLACK);
+    double claim =
+        answer->x ? fmin(answer->bound, answer->objective - program_gap(s)) : answer->bound;
+    take_bound(s, claim, CUT_MIP_SLACK);
     if (!answer->x) {
         s->over = true;
         return true;
@@ -113,6 +117,7 @@ static bool take_answer(struct ilp *s, const struct cut_model *m, const struct c
         !ilp_settle_stages(s, m, answer->x, &q, scratch) ||
         !sequence_prune(s->task->p, &q, scratch) || !take_sequence(s, q, &facts))
         return false;
+    take_bound(s, claim, CUT_MIP_SLACK); // once more, should an earlier claim have been struck out
     if (facts.wrong_at < 0 && !close_enough(s) &&
         !ilp_add_cuts(s, m, answer->x, q, scratch, &n_new_cuts))
         return false;
@@ -207,7 +212,8 @@ static bool first_cuts(struct ilp *s) {
 bool ilp_solve(const struct ilp_task *task, struct arena *a, struct ilp_result *out) {
     *out = (struct ilp_result){.cost = INT64_MAX, .known_bytes = INT64_MAX};
     out->bound = problem_base_cost(task->p);
-    struct ilp s = {.task = task, .a = a, .out = out, .start_ns = stop_clock_ns()};
+    struct ilp s = {
+        .task = task, .a = a, .out = out, .safe_bound = out->bound, .start_ns = stop_clock_ns()};
     struct sequence_facts facts;
     bool ok = cut_view_make(task->p, task->budget_bytes, a, &s.view) && first_cuts(&s) &&
               (task->start.n == 0 || take_sequence(&s, task->start, &facts));

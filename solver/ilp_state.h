@@ -11,6 +11,7 @@ struct ilp {
     struct ilp_result *out;
     bool *is_cut; // per node, and one for the end
     struct cut_rows rows;
+    int64_t safe_bound; // by linear programs alone
     int64_t start_ns;
     bool over;
 };
