@@ -48,7 +48,8 @@ static void box(struct dot *x, int frame, const struct graph *g, node_id id) {
     const size_t n_colours = sizeof device_colours / sizeof *device_colours;
     const char *role = pairs_get(&n->metadata, KEY_ROLE);
     const char *colour = n->device ? device_colours[(n->device - 1) % n_colours] : "#f7f7f7";
-    const char *second = n->again.i ? ":#f2a65a" : "", *style = n->again.i ? "striped" : "filled";
+    bool again = n->again.i || (role && strcmp(role, "recomputed") == 0); // in files, only the role
+    const char *second = again ? ":#f2a65a" : "", *style = again ? "striped" : "filled";
     if (role && strcmp(role, "transfer") == 0)
         colour = "#cdb4e8";
     else if (role && strcmp(role, "control") == 0)

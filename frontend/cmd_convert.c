@@ -1,7 +1,10 @@
 // `mfc convert IN OUT`: the same model in another form.
+#include <string.h>
+
 #include "frontend/cli.h"
 #include "frontend/cli_inspect.h"
 #include "frontend/load.h"
+#include "ir/devices.h"
 
 static status run(struct cli *c) {
     struct pool names = pool_make(&c->arena);
@@ -14,7 +17,10 @@ static status run(struct cli *c) {
     if (st)
         return st;
     cli_flush_diags(c);
-    st = load_save(m, c->arguments[1], format, &c->diags);
+    if (strcmp(format, "dot") == 0)
+        st = devices_from_metadata(m, &c->diags);
+    if (!st)
+        st = load_save(m, c->arguments[1], format, &c->diags);
     const char *json = options_text(&c->options, "json");
     if (!st && json)
         st = inspect_write(c, m, json);

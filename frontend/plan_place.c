@@ -31,6 +31,19 @@ static status no_plan(const struct plan_placed *p, struct pass_context *c) {
                       str_text(&text));
 }
 
+// In a file, what is computed again is known by its role.
+static status label(struct model *m, struct diags *d) {
+    struct graph *g = m->graph;
+    for (size_t i = 0; i < g->order.n; i++) {
+        struct node *n = graph_node(g, g->order.at[i]);
+        if (n->again.i &&
+            (!pairs_set(&n->metadata, m->arena, KEY_ROLE, "recomputed") ||
+             !pairs_set(&n->metadata, m->arena, KEY_ORIGIN, node_called(g, n->again))))
+            return diag_no_room(d);
+    }
+    return ST_OK;
+}
+
 static status apply(struct model *m, struct pass_context *c, struct plan_placed *p) {
     const struct placement *problem = &p->placement.problem;
     uint32_t *device = ARENA_ARRAY(c->arena, uint32_t, problem->n_places);
@@ -44,6 +57,8 @@ static status apply(struct model *m, struct pass_context *c, struct plan_placed 
         st = remat_place(m->graph, &p->placement.remat, &p->result.best, device,
                          (size_t)problem->n_places, c->arena, c->diags, &result);
     p->n_again = st ? 0 : result.n_again;
+    if (!st)
+        st = label(m, c->diags);
     int64_t *memory = ARENA_ARRAY(c->arena, int64_t, problem->n_places);
     if (!st && !memory)
         st = diag_no_room(c->diags);
