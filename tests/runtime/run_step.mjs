@@ -117,12 +117,12 @@ await run(all, (results) => {
   if (job.save) save(job.save, results);
 });
 for (let i = 1; i < job.runs; i++) await run(all);
+if (job.profile) session.endProfiling();
 let peak_bytes = Math.max(...runs.map((r) => r.peak_bytes));
 if (peak_bytes < 2.05 * outputBytes) {
   await run([smallest]);
   peak_bytes = runs.pop().peak_bytes;
 }
-if (job.profile) session.endProfiling();
 console.log(JSON.stringify({
   version: ort.env?.versions?.node ?? '', load_ms, session_bytes: start.anonymous - before.anonymous,
   peak_bytes, runs, digests,
