@@ -48,7 +48,8 @@ static bool is_weight(const struct graph *g, value_id v) {
 // The operand that an anchor stands in for; n_in: none can be.
 static uint32_t choose_operand(const struct rewrite *r, const struct node *n) {
     uint32_t best = n->n_in, best_place = 0;
-    for (uint32_t k = 0; k < n->n_in; k++) {
+    uint32_t n_in = n->op == OP_Reshape ? 1 : n->n_in; // see starts_chain
+    for (uint32_t k = 0; k < n_in; k++) {
         value_id v = n->in[k];
         if (!rewrite_can_anchor(r->g, v))
             continue;
@@ -86,11 +87,23 @@ static bool makes_heavy(const struct rewrite *r, node_id id) {
     return false;
 }
 
+// ONNX Runtime makes one Reshape of a chain of views that starts with one and ends in a known
+// shape, and fails to start when the first one's shape is not a constant.
+static bool starts_chain(const struct rewrite *r, const struct node *n) {
+    const struct uses *uses = &r->uses;
+    if (n->op != OP_Reshape || graph_value(r->g, n->out[0])->is_output ||
+        uses->start[n->out[0].i + 1] != uses->start[n->out[0].i] + 1)
+        return false;
+    enum op reader = graph_node(r->g, uses->node[uses->start[n->out[0].i]])->op;
+    return reader == OP_Reshape || reader == OP_Squeeze || reader == OP_Unsqueeze;
+}
+
 // One alias serves all readers of a value.
 static void hide(struct rewrite *r, node_id id) {
     struct node n = *graph_node(r->g, id);
     uint32_t k = ort_shapes_operand(r->g, id);
-    if (k == n.n_in || n.in[k].i >= r->n_vals || !rewrite_can_anchor(r->g, n.in[k]))
+    if (k == n.n_in || n.in[k].i >= r->n_vals || !rewrite_can_anchor(r->g, n.in[k]) ||
+        starts_chain(r, &n))
         return;
     value_id v = n.in[k], token = rewrite_hiding_token(r);
     if (token.i && !r->alias[v.i].i) {
@@ -159,6 +172,8 @@ static status prepare(struct rewrite *r) {
     status st = rewrite_drop_unread(r);
     if (!st)
         st = rewrite_add_masks(r);
+    if (!st && !graph_uses(g, a, &r->uses))
+        st = diag_no_room(r->c->diags);
     if (!st)
         st = rewrite_find_bared(r);
     if (!st)

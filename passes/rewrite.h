@@ -11,6 +11,7 @@ struct rewrite {
     struct pass_context *c;
     struct builder b;
     bool hides_shapes;
+    struct uses uses; // of the graph as the walk finds it
     struct storage s;
     struct liveness live;   // of the order as it came
     int64_t light_bytes;    // a storage of at most so many bytes is light

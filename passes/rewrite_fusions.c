@@ -55,19 +55,19 @@ static node_id *only_readers(const struct rewrite *r, const struct uses *uses) {
 
 status rewrite_find_bared(struct rewrite *r) {
     struct graph *g = r->g;
-    struct uses uses;
+    const struct uses *uses = &r->uses;
     r->bared = ARENA_ARRAY(r->c->arena, bool, g->values.n);
-    node_id *only = graph_uses(g, r->c->arena, &uses) ? only_readers(r, &uses) : NULL;
+    node_id *only = only_readers(r, uses);
     if (!r->bared || !only)
         return diag_no_room(r->c->diags);
     for (size_t i = 0; i < g->order.n; i++) {
         node_id id = g->order.at[i];
         const struct node *n = graph_node(g, id);
         value_id v = n->n_out == 1 ? n->out[0] : VALUE_NONE;
-        if (!v.i || graph_value(g, v)->is_output || uses.start[v.i + 1] != uses.start[v.i] + 1)
+        if (!v.i || graph_value(g, v)->is_output || uses->start[v.i + 1] != uses->start[v.i] + 1)
             continue;
         bool had_more = only[origin(g, id).i].i == origin(g, id).i;
-        r->bared[v.i] = had_more && is_inner(g, n, graph_node(g, uses.node[uses.start[v.i]]));
+        r->bared[v.i] = had_more && is_inner(g, n, graph_node(g, uses->node[uses->start[v.i]]));
     }
     return ST_OK;
 }

@@ -53,6 +53,7 @@ try {
       checkOrder(write('edge', shapes), [], level);
       checkOrder(write('hidden', shapes), ['c', 'k', 'l', 'v', 'y'], level); // v and y may become one
       checkOrder(write('fusion', shapes), [], level);
+      checkOrder(write('chain', shapes), ['c', 'd', 'e', 'y'], level); // views, which may become one
       checkDropout(write('dropout', shapes), level);
     }
 } finally {
