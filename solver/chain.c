@@ -20,7 +20,7 @@ static int32_t chains_for(int32_t n_nodes) {
 }
 
 // Half of the chains keep the given order at first, even when it is free: they are faster, and for
-// training graphs the order is hardly ever worth anything.
+// many training graphs the order is hardly worth anything.
 static bool is_free_first(int32_t c, int32_t n) {
     return n > 2 ? c % 4 < 2 : c == 0;
 }
@@ -48,9 +48,8 @@ bool chains_make(struct chains *cs, struct solve_run *r) {
         ch->arena = arena_make(r->arena->mem);
         ch->stop = r->stop;
         ch->budget_bytes = o->budget_bytes;
-        bool free_order = o->free_order && is_free_first(c, cs->n);
-        ch->failed = !anneal_make(&ch->arena, r->p, o->budget_bytes, free_order, o->seed,
-                                  (uint64_t)c, &ch->an);
+        ch->failed =
+            !anneal_make(&ch->arena, r->p, o->budget_bytes, false, o->seed, (uint64_t)c, &ch->an);
         n_good += !ch->failed;
     }
     return n_good > 0;
@@ -60,6 +59,13 @@ void chains_free(struct chains *cs) {
     for (int32_t c = 0; c < cs->n; c++)
         if (cs->at[c].arena.mem)
             arena_free(&cs->at[c].arena);
+}
+
+void chains_leave_order(struct chains *cs) {
+    for (int32_t c = 0; c < cs->n; c++)
+        cs->at[c].an.free_order = is_free_first(c, cs->n);
+    cs->free_order = true;
+    cs->n_before = cs->n_rounds;
 }
 
 static int64_t best_cost(const struct chain *ch) {
@@ -113,7 +119,8 @@ static void plan_chain(struct chains *cs, int32_t c, const struct sequence *incu
     static const double explore_hot[] = {0.3, 1, 0.1, 0.5}, exploit_hot[] = {0.1, 0.3, 0.03, 1};
     struct chain *ch = &cs->at[c];
     int32_t turn = cs->n_rounds + c / 2;
-    int32_t doublings = cs->n_rounds / 2 < ROUND_DOUBLINGS ? cs->n_rounds / 2 : ROUND_DOUBLINGS;
+    int32_t doublings = (cs->n_rounds - cs->n_before) / 2;
+    doublings = doublings < ROUND_DOUBLINGS ? doublings : ROUND_DOUBLINGS;
     bool greedy = ch->an.st.p->n > FRESH_NODES || turn % 2 == 0;
     struct sequence fresh = greedy ? cs->greedy : cs->given, from = fresh;
     ch->work = cs->first_work << doublings;
@@ -168,7 +175,7 @@ int64_t chains_round(struct chains *cs, struct solve_run *r, int32_t n_threads, 
         incumbent.n = 0;
     int64_t good = solve_best_bound(r);
     good = good > r->options->target_cost ? good : r->options->target_cost;
-    if (cs->n_rounds >= FREE_ROUND)
+    if (cs->free_order && cs->n_rounds - cs->n_before >= FREE_ROUND)
         free_chains(cs);
     for (int32_t c = 0; c < cs->n; c++) {
         struct chain *ch = &cs->at[c];

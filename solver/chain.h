@@ -27,14 +27,20 @@ struct chain {
 struct chains {
     struct chain at[CHAINS_MOST];
     int32_t n;
-    int64_t first_work;            // of one chain in the first round
-    int32_t n_rounds;              // done
+    int64_t first_work; // of one chain in the first round
+    int32_t n_rounds;   // done
+    int32_t n_before;   // done before the order became free
+    bool free_order;
     struct sequence given, greedy; // what chains start from
 };
 
 // False: no room for even one chain.
 bool chains_make(struct chains *cs, struct solve_run *r);
 void chains_free(struct chains *cs);
+
+// The chains begin in the given order; from now on some of them, and, when that pays, all, may
+// leave it. What they have found stays.
+void chains_leave_order(struct chains *cs);
 
 // One round: plans, runs on the threads, offers what was found. Returns the work done, in units of
 // anneal_run; `most` bounds it (roughly: a chain's share is cut).

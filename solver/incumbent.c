@@ -9,8 +9,9 @@
 #include "solver/check.h"
 
 void incumbent_open(struct incumbent *b, struct mem *mem, const struct solve_hooks *hooks,
-                    int64_t base_cost) {
+                    bool free_order, int64_t base_cost) {
     *b = (struct incumbent){.hooks = hooks,
+                            .free_order = free_order,
                             .start_ns = stop_clock_ns(),
                             .keep = {arena_make(mem), arena_make(mem)},
                             .lists = arena_make(mem),
@@ -36,9 +37,8 @@ double solve_seconds(const struct solve_run *r) {
 
 // ---- With the lock held ----
 
-static int64_t bound_now(const struct solve_run *r) {
-    const struct incumbent *b = r->best;
-    bool given = !r->options->free_order && b->bound_given > b->bound_any;
+static int64_t bound_now(const struct incumbent *b, bool free_order) {
+    bool given = !free_order && b->bound_given > b->bound_any;
     return given ? b->bound_given : b->bound_any;
 }
 
@@ -46,16 +46,17 @@ static void tell(struct solve_run *r, char letter) {
     const struct incumbent *b = r->best;
     if (!b->hooks->progress)
         return;
-    struct solve_event e = {letter, b->cost, bound_now(r), b->peak_bytes, solve_seconds(r)};
+    struct solve_event e = {letter, b->cost, bound_now(b, b->free_order), b->peak_bytes,
+                            solve_seconds(r)};
     b->hooks->progress(b->hooks->context, &e);
 }
 
 void incumbent_report(const struct solve_run *r, struct schedule *out) {
     const struct incumbent *b = r->best;
-    *out = (struct schedule){.free_order = r->options->free_order,
+    *out = (struct schedule){.free_order = b->free_order,
                              .budget_bytes = r->options->budget_bytes,
                              .base_cost = r->base_cost,
-                             .bound = bound_now(r),
+                             .bound = bound_now(b, b->free_order),
                              .bound_any = b->bound_any,
                              .least_bytes = b->least_bytes,
                              .known_bytes = b->known_bytes == INT64_MAX ? 0 : b->known_bytes};
@@ -202,10 +203,10 @@ static void raise_bound(struct solve_run *r, int64_t *bound, int64_t to, bool ap
         b->n_refused++;
         return;
     }
-    int64_t before = bound_now(r);
+    int64_t before = bound_now(b, b->free_order);
     if (to > *bound)
         *bound = to;
-    if (bound_now(r) > before)
+    if (bound_now(b, b->free_order) > before)
         tell(r, letter);
 }
 
@@ -251,7 +252,7 @@ void solve_infeasible(struct solve_run *r, bool any_order, bool exact, int64_t l
     pthread_mutex_lock(&b->lock);
     if (least_bytes > b->known_bytes) {
         b->n_refused++;
-    } else if ((any_order || !r->options->free_order) && least_bytes > b->least_bytes) {
+    } else if ((any_order || !b->free_order) && least_bytes > b->least_bytes) {
         b->least_bytes = least_bytes;
         b->exact_least = exact ? least_bytes : b->exact_least;
         b->forcing = arena_copy(&b->lists, nodes, (size_t)n_nodes * sizeof *nodes);
@@ -276,7 +277,7 @@ int64_t solve_best_cost(struct solve_run *r) {
 
 int64_t solve_best_bound(struct solve_run *r) {
     pthread_mutex_lock(&r->best->lock);
-    int64_t bound = bound_now(r);
+    int64_t bound = bound_now(r->best, r->options->free_order);
     pthread_mutex_unlock(&r->best->lock);
     return bound;
 }
@@ -292,13 +293,14 @@ int64_t solve_known_peak(struct solve_run *r) {
 static bool settled(const struct solve_run *r) {
     const struct incumbent *b = r->best;
     const struct solve_options *o = r->options;
+    int64_t bound = bound_now(b, o->free_order);
     if (b->cost == INT64_MAX && b->least_bytes > o->budget_bytes)
         return true;
     if (o->target_cost >= 0)
-        return b->cost <= o->target_cost || bound_now(r) > o->target_cost;
+        return b->cost <= o->target_cost || bound > o->target_cost;
     if (b->cost == INT64_MAX)
         return false;
-    return b->cost == bound_now(r) || (double)(b->cost - bound_now(r)) <= o->gap * (double)b->cost;
+    return b->cost == bound || (double)(b->cost - bound) <= o->gap * (double)b->cost;
 }
 
 bool solve_settled(struct solve_run *r) {

@@ -13,6 +13,7 @@ struct order_bound {
 struct incumbent {
     pthread_mutex_t lock;
     const struct solve_hooks *hooks;
+    bool free_order; // what the caller asked for; a part of the search may keep to the given order
     int64_t start_ns;
     struct arena keep[2]; // steps and order, in turn, so that the old ones can be given back
     int which;
@@ -32,7 +33,7 @@ struct incumbent {
 };
 
 void incumbent_open(struct incumbent *b, struct mem *mem, const struct solve_hooks *hooks,
-                    int64_t base_cost);
+                    bool free_order, int64_t base_cost);
 void incumbent_close(struct incumbent *b);
 
 // What is known now; the steps and lists are those of the incumbent, not copies.

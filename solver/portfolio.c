@@ -2,6 +2,11 @@
 // schedules within a second and improve them for as long as there is time; the integer program
 // proves bounds, finds what the chains miss, and ends the run when the gap is closed.
 //
+// When the order is free, the given order comes first, with a part of the effort: it is a far
+// smaller space, so good schedules are found soon, and what is found is where the search through
+// other orders begins. So a free order is never worse than the given one with that part of the
+// effort.
+//
 // With a limit on time the program runs in a thread of its own while the chains go through their
 // rounds, or, on one thread, in between. With a limit on work everything comes in a fixed sequence:
 // rounds, the program with a limit on its search tree, rounds. Then the result depends on nothing
@@ -24,8 +29,10 @@ enum {
     POLISH_ROUNDS = 4,    // ... even when the start is within the gap already: they take moments
 };
 
+#define GIVEN_PART 4 // one in so many of the work or time: for the given order, when it is free
+
 struct portfolio {
-    struct solve_run *r;
+    struct solve_run *r; // of the stage at hand
     struct chains chains;
     // The integer program and its thread. It has a run of its own, for a stop of its own.
     struct solve_run program_run;
@@ -51,7 +58,7 @@ static void *run_program(void *argument) {
     struct any_order_effort any = {.seconds = f->effort.seconds, .n_nodes = f->effort.n_nodes};
     if (f->r->options->free_order)
         f->program_status = any_order_run(&f->program_run, &any);
-    if (f->program_status == ST_OK && !solve_over(&f->program_run))
+    else
         f->program_status = ilp_run(&f->program_run, &f->effort);
     atomic_store(&f->program_done, true);
     return NULL;
@@ -62,13 +69,13 @@ static void ready_program(struct portfolio *f, double seconds) {
     f->program_stop = (struct stop){.deadline_ns = f->r->stop->deadline_ns};
     f->program_run.stop = &f->program_stop;
     f->effort = (struct ilp_effort){.kind = ILP_LAZY, .seconds = seconds};
+    atomic_store(&f->program_done, false);
 }
 
-static status in_work(struct portfolio *f) {
+// Until the work, or the search, is over; *left is what is left of it.
+static status in_work(struct portfolio *f, int64_t most, int64_t *left_over) {
     struct solve_run *r = f->r;
-    int64_t left =
-        r->options->work > INT64_MAX / WORK_UNIT ? INT64_MAX : r->options->work * WORK_UNIT;
-    int64_t half = left / 2;
+    int64_t left = most, half = left / 2;
     bool program = r->p->n <= PROGRAM_LARGE;
     while (left > 0 && !is_over(f)) {
         left -= chains_round(&f->chains, r, r->options->threads, left);
@@ -83,6 +90,7 @@ static status in_work(struct portfolio *f) {
         if (f->program_status != ST_OK)
             return f->program_status;
     }
+    *left_over = left > 0 ? left : 0;
     return ST_OK;
 }
 
@@ -127,24 +135,49 @@ static status in_time(struct portfolio *f) {
     return running ? f->program_status : ST_OK;
 }
 
+static status search(struct portfolio *f, int64_t work, int64_t *left) {
+    *left = work;
+    if (is_over(f))
+        return ST_OK;
+    if (f->r->options->work > 0)
+        return in_work(f, work, left);
+    return f->r->options->threads <= 1 ? in_time_alone(f) : in_time(f);
+}
+
+// In the given order: `given` is the run, but for that.
+static status search_given(struct portfolio *f, struct solve_run *given, int64_t work,
+                           int64_t *left) {
+    f->r = given;
+    if (!chains_make(&f->chains, given))
+        return diag_no_room(given->diags);
+    status st = any_order_price(given);
+    return st == ST_OK ? search(f, work, left) : st;
+}
+
+// First in the given order, with a part of the work or time, then in all.
+static status search_free(struct portfolio *f, struct solve_run *r, int64_t work) {
+    struct solve_options options = *r->options;
+    struct solve_run given = *r;
+    int64_t deadline_ns = r->stop->deadline_ns, now_ns = stop_clock_ns(), part = work / GIVEN_PART;
+    options.free_order = false;
+    given.options = &options;
+    if (deadline_ns != STOP_NEVER && deadline_ns > now_ns)
+        r->stop->deadline_ns = now_ns + (deadline_ns - now_ns) / GIVEN_PART;
+    int64_t left = part;
+    status st = search_given(f, &given, part, &left);
+    r->stop->deadline_ns = deadline_ns;
+    f->r = r;
+    chains_leave_order(&f->chains);
+    return st == ST_OK ? search(f, work - part + left, &left) : st;
+}
+
 status method_portfolio(struct solve_run *r) {
     struct portfolio *f = ARENA_NEW(r->arena, struct portfolio);
     if (!f)
         return diag_no_room(r->diags);
-    f->r = r;
-    status st = ST_OK;
-    if (!chains_make(&f->chains, r))
-        st = diag_no_room(r->diags);
-    else
-        st = any_order_price(r);
-    if (st != ST_OK || is_over(f))
-        ; // nothing is left to do
-    else if (r->options->work > 0)
-        st = in_work(f);
-    else if (r->options->threads <= 1)
-        st = in_time_alone(f);
-    else
-        st = in_time(f);
+    int64_t work = r->options->work, left;
+    work = work > INT64_MAX / WORK_UNIT ? INT64_MAX : work * WORK_UNIT;
+    status st = r->options->free_order ? search_free(f, r, work) : search_given(f, r, work, &left);
     chains_free(&f->chains);
     return st;
 }

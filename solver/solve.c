@@ -151,7 +151,7 @@ status solve(const struct problem *p, const struct solve_options *options,
         if (end_ns < stop->deadline_ns)
             stop->deadline_ns = end_ns;
     }
-    incumbent_open(&best, a->mem, hooks, problem_base_cost(p));
+    incumbent_open(&best, a->mem, hooks, o.free_order, problem_base_cost(p));
     status st = run_method(&r, m);
     stop->deadline_ns = deadline_before;
     if (st == ST_OK)

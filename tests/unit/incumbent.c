@@ -31,7 +31,7 @@ static void a_lie_costs_only_itself(void **state) {
                           .base_cost = problem_base_cost(&p),
                           .floor_bytes = problem_floor(&p, NULL),
                           .best = &best};
-    incumbent_open(&best, s.arena.mem, &(struct solve_hooks){0}, r.base_cost);
+    incumbent_open(&best, s.arena.mem, &(struct solve_hooks){0}, o.free_order, r.base_cost);
     int64_t exact = facts.cost - 1, least = r.floor_bytes + 1;
     solve_bound_exact(&r, true, exact, 'O');
     solve_infeasible(&r, true, true, least, NULL, 0);

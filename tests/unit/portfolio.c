@@ -87,6 +87,32 @@ static void test_least(void **unused) {
     }
 }
 
+// A free order begins with the given one: it is not worse than that with a fourth of the work.
+static void test_free_begins_given(void **unused) {
+    (void)unused;
+    int n_moved = 0;
+    for (uint64_t index = 0; index < 8; index++) {
+        struct scene s;
+        scene_open(&s);
+        struct problem p;
+        struct schedule given, free;
+        assert_int_equal(random_problem(&s.arena, &s.diags, 5, index, 40, false, &p), ST_OK);
+        int64_t peak = problem_given_peak(&p, &s.arena), floor = problem_floor(&p, NULL);
+        int64_t budget = floor + (peak - floor) * 2 / 3;
+        struct solve_options o = with_work(budget, false, 100);
+        status st = run(&s, &p, &o, NULL, &given);
+        o = with_work(budget, true, 400);
+        status st_free = run(&s, &p, &o, NULL, &free);
+        if (st == ST_OK) {
+            assert_int_equal(st_free, ST_OK);
+            assert_true(free.cost <= given.cost);
+            n_moved += free.cost < given.cost;
+        }
+        scene_close(&s);
+    }
+    assert_true(n_moved > 0);
+}
+
 static void test_threads(void **unused) {
     (void)unused;
     struct scene s;
@@ -179,10 +205,10 @@ static void test_pool(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact_given), cmocka_unit_test(test_exact_free),
-        cmocka_unit_test(test_least),       cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_stop),        cmocka_unit_test(test_stop_keeps_best),
-        cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_exact_given),     cmocka_unit_test(test_exact_free),
+        cmocka_unit_test(test_least),           cmocka_unit_test(test_free_begins_given),
+        cmocka_unit_test(test_threads),         cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_stop_keeps_best), cmocka_unit_test(test_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
