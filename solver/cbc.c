@@ -146,6 +146,7 @@ bool cbc_mip_here(const struct cbc_model *m, const double *start, const struct c
     *out = (struct cbc_answer){.bound = -CBC_INF};
     struct arena scratch = arena_make(a->mem);
     struct by_column c;
+    int64_t began_ns = stop_clock_ns();
     bool ok = !m->no_room && transpose(m, &scratch, &c);
     if (ok) {
         Cbc_Model *cbc = Cbc_newModel();
@@ -166,6 +167,15 @@ bool cbc_mip_here(const struct cbc_model *m, const double *start, const struct c
         Cbc_setParameter(cbc, "heuristicsOnOff", "off");
         ok = !start || set_start(cbc, m, start, &scratch);
         if (ok) {
+            Cbc_solve(cbc);
+            ok = mip_take(cbc, m, a, out);
+        }
+        // Presolving a small program was seen to lose its only solutions: so it is asked again.
+        double left = limits->seconds - (double)(stop_clock_ns() - began_ns) * 1e-9;
+        if (ok && out->result == CBC_INFEASIBLE && (limits->seconds <= 0 || left > 0)) {
+            if (limits->seconds > 0)
+                set_number(cbc, "seconds", left);
+            Cbc_setParameter(cbc, "preprocess", "off");
             Cbc_solve(cbc);
             ok = mip_take(cbc, m, a, out);
         }
