@@ -5,7 +5,7 @@
 //   sqrt(n)     every sqrt(n)-th value of the forward pass is kept: of its articulation points, and
 //               where there are too few of them, as in an LSTM, of all nodes
 //   recursion   checkpoints within checkpoints, at the least memory that it can reach
-//   planned     the least memory that the solver finds in the time of each of these
+//   planned     the least memory that mfc finds in the time of each of these
 #include "passes/layout_compare.h"
 
 #include "ir/copy.h"
@@ -13,10 +13,18 @@
 #include "passes/remat.h"
 #include "solver/curve.h"
 
-#define MOST_KNOWN 4
+#define MOST_KNOWN 4 // two by published methods, two by the solver
 
-struct schedules {
-    struct schedule at[MOST_KNOWN];
+// A schedule, and what it needs when it is laid out. The solver counts otherwise: groups are
+// charged together, and nothing is in place. So of two schedules the one with the smaller peak
+// there may need the larger arena.
+struct candidate {
+    struct schedule schedule;
+    struct layout_row row;
+};
+
+struct candidates {
+    struct candidate at[MOST_KNOWN];
     int32_t n;
 };
 
@@ -27,12 +35,11 @@ struct comparison {
     struct remat remat;
     struct solve_options solve;
     int64_t base_cost;
+    struct layout_row unplanned; // the step as it is, in place and with sharing
 };
 
-static status add_row(struct comparison *k, const char *name, int64_t arena_bytes,
-                      int64_t live_bytes, int64_t cost) {
-    struct layout_row row = {name, arena_bytes, live_bytes, cost};
-    pass_progress(k->c, "layout: %s, %lld bytes", name, (long long)arena_bytes);
+static status add_row(struct comparison *k, struct layout_row row) {
+    pass_progress(k->c, "layout: %s, %lld bytes", row.name, (long long)row.arena_bytes);
     return VEC_PUSH(k->c->arena, &k->out->rows, row) ? ST_OK : diag_no_room(k->c->diags);
 }
 
@@ -57,9 +64,12 @@ static status add_static(struct comparison *k) {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !st; i++) {
         struct layout l;
         st = measure(k, k->step->graph, kinds[i].in_place, kinds[i].shares, &l);
-        if (!st)
-            st = add_row(k, kinds[i].name, l.arena_bytes, l.live_bytes, k->base_cost);
+        if (st)
+            break;
+        k->unplanned =
+            (struct layout_row){kinds[i].name, l.arena_bytes, l.live_bytes, k->base_cost};
         k->out->fixed_bytes = l.fixed_bytes;
+        st = add_row(k, k->unplanned);
     }
     return st;
 }
@@ -73,25 +83,36 @@ static status add_pools(struct comparison *k) {
         if (!st)
             st = measure(k, k->step->graph, false, true, &l);
         if (!st)
-            st = add_row(k, by_class ? "dynamic pool, by size class" : "dynamic pool, best fit",
-                         taken, l.live_bytes, k->base_cost);
+            st = add_row(k, (struct layout_row){by_class ? "dynamic pool, by size class"
+                                                         : "dynamic pool, best fit",
+                                                taken, l.live_bytes, k->base_cost});
     }
     return st;
 }
 
-static status add_schedule(struct comparison *k, const char *name, const struct schedule *s) {
+static status lay_out(struct comparison *k, const char *name, struct candidate *x) {
     struct arena scratch = arena_make(k->c->arena->mem);
     struct model *copy = model_copy(k->step, &scratch);
     struct remat_result result;
     struct layout l;
-    status st = copy ? remat_apply(copy->graph, &k->remat, s->steps, &scratch, k->c->diags, &result)
+    status st = copy ? remat_apply(copy->graph, &k->remat, x->schedule.steps, &scratch, k->c->diags,
+                                   &result)
                      : diag_no_room(k->c->diags);
     if (!st)
         st = measure(k, copy->graph, true, true, &l);
     if (!st)
-        st = add_row(k, name, l.arena_bytes, l.live_bytes, k->base_cost + result.again_cost);
+        x->row = (struct layout_row){name, l.arena_bytes, l.live_bytes,
+                                     k->base_cost + result.again_cost};
     arena_free(&scratch);
     return st;
+}
+
+static status add_schedule(struct comparison *k, const char *name, const struct schedule *s,
+                           struct candidates *known) {
+    struct candidate *x = &known->at[known->n++];
+    x->schedule = *s;
+    status st = lay_out(k, name, x);
+    return st ? st : add_row(k, x->row);
 }
 
 // One published method, whose failure to find anything is an answer: *found tells.
@@ -133,45 +154,46 @@ static status least_budget(struct comparison *k, const char *method, struct sche
     return st;
 }
 
-// The least memory within this time: of what the solver finds, starting from what is known, and of
-// what is known already.
+// The smallest arena within this time: of what the solver finds, starting from what is known, and
+// of what is known already.
 static status add_planned(struct comparison *k, const char *name, int64_t most_cost,
-                          struct schedules *known) {
+                          struct candidates *known) {
     struct solve_hooks hooks = {.stop = k->c->stop};
     struct solve_options o = k->solve;
     struct steps starts[MOST_KNOWN];
-    struct schedule best;
+    struct candidate *found = &known->at[known->n];
     o.starts = starts;
     for (; o.n_starts < known->n; o.n_starts++)
-        starts[o.n_starts] = known->at[o.n_starts].steps;
+        starts[o.n_starts] = known->at[o.n_starts].schedule.steps;
     status st = curve_least_memory(&k->remat.problem, &o, &hooks, NULL, most_cost, k->c->arena,
-                                   k->c->diags, &best);
+                                   k->c->diags, &found->schedule);
+    if (!st)
+        st = lay_out(k, name, found);
     if (st)
         return st;
+    struct layout_row best = k->unplanned;
+    known->n++;
     for (int32_t i = 0; i < known->n; i++)
-        if (known->at[i].cost <= most_cost && known->at[i].peak_bytes < best.peak_bytes)
-            best = known->at[i];
-    known->at[known->n++] = best;
-    return add_schedule(k, name, &best);
+        if (known->at[i].schedule.cost <= most_cost &&
+            known->at[i].row.arena_bytes < best.arena_bytes)
+            best = known->at[i].row;
+    best.name = name;
+    return add_row(k, best);
 }
 
 static status add_recomputed(struct comparison *k) {
     struct schedule root, recursion;
-    struct schedules known = {0};
+    struct candidates known = {0};
     bool has_root, has_recursion;
     status st = run_method(k, "chen-sqrt", BUDGET_NONE, &root, &has_root);
     if (!st && !has_root)
         st = run_method(k, "chen-sqrt-linear", BUDGET_NONE, &root, &has_root);
     if (!st)
         st = least_budget(k, "recursive", &recursion, &has_recursion);
-    if (!st && has_root) {
-        st = add_schedule(k, "sqrt(n)", &root);
-        known.at[known.n++] = root;
-    }
-    if (!st && has_recursion) {
-        st = add_schedule(k, "recursion", &recursion);
-        known.at[known.n++] = recursion;
-    }
+    if (!st && has_root)
+        st = add_schedule(k, "sqrt(n)", &root, &known);
+    if (!st && has_recursion)
+        st = add_schedule(k, "recursion", &recursion, &known);
     if (!st && has_root)
         st = add_planned(k, "planned, in the time of sqrt(n)", root.cost, &known);
     if (!st && has_recursion)
