@@ -3,7 +3,8 @@
 // from a profile; each measured in a fresh process for every optimization level and version, its outputs compared with those of the
 // unplanned step there, and with those of the unplanned step without optimizations (for the unplanned step itself this tells how far
 // the level alone moves them). Memory without ONNX Runtime's arena, times with it (without it, page faults hide the kernels): processor
-// time of one thread, the best of several runs. Rows appear as they are measured, and both files are written anew with each model.
+// time of one thread, the best of several runs of plan and unplanned step by turns. Rows appear as they are measured, and both files are
+// written anew with each model.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -94,11 +95,18 @@ function controlShare(step) {
   return part / all;
 }
 
-const timeOf = (step) => Math.min(...measure(step, { level: 'all', runs: 4, arena: true }).runs.map((r) => r.cpu_ms));
+const timesOf = (step) => measure(step, { level: 'all', runs: 3, arena: true }).runs.map((r) => r.cpu_ms);
+
+// By turns, so that a machine that becomes slower meanwhile does so for both.
+function overheadOf(step, base) {
+  const times = { [step]: [], [base]: [] };
+  for (let turn = 0; turn < 3; turn++) for (const path of [base, step]) times[path].push(...timesOf(path));
+  return Math.min(...times[step]) / Math.min(...times[base]) - 1;
+}
 
 // Measures a step everywhere; `reference` says where the outputs of the unplanned step are kept, per level and version.
 function measureStep(row, step, reference, isReference) {
-  const timed = opt['no-time'] ? {} : { ms: timeOf(step), control_share: isReference ? undefined : controlShare(step) };
+  const timed = opt['no-time'] || isReference ? {} : { overhead: overheadOf(step, row.base), control_share: controlShare(step) };
   for (const version of list(opt.versions)) {
     for (const level of list(opt.levels)) {
       const save = isReference ? reference(level, version) : join(work, 'outputs');
@@ -118,12 +126,11 @@ function measureStep(row, step, reference, isReference) {
         predicted_bytes: plan.peak_bytes, measured_by_budget: r.total_bytes / plan.budget_bytes || undefined,
         measured_by_predicted: r.total_bytes / plan.peak_bytes || undefined, predicted_overhead: plan.cost / plan.base_cost - 1 || undefined,
         arena_by_liveness: plan.arena_bytes / live || undefined, control_share: timed.control_share,
-        measured_overhead: row.base_ms && timed.ms ? timed.ms / row.base_ms - 1 : undefined,
+        measured_overhead: timed.overhead,
         outputs: same.n_outputs, bit_equal: same.n_equal, worst_error: same.worst, where: same.where, worst_to_disabled: toPlain,
       });
     }
   }
-  return timed.ms;
 }
 
 // What the plan says of itself, or nothing if there is none.
@@ -144,14 +151,15 @@ function planAndMeasure(name, model, step, options, row, reference) {
 const LOOSER = [1, 1.005, 1.02, 1.05, 1.1];
 
 function measureModel(name) {
-  const model = exported(name), path = join(work, 'step.onnx');
+  const model = exported(name), base = join(work, 'unplanned.onnx'), path = join(work, 'step.onnx');
   const reference = (level, version) => join(work, `unplanned.${level}.${version}`);
-  makeUnplanned(opt.mfc, model, path);
-  const row = { model: name, base_ms: measureStep({ model: name, step: 'unplanned' }, path, reference, true) };
+  makeUnplanned(opt.mfc, model, base);
+  measureStep({ model: name, step: 'unplanned' }, base, reference, true);
+  const row = { model: name, base };
   const options = [];
   if (!opt['no-time']) {
     options.push('--profile', join(work, name + '.profile.json'));
-    renameSync(profileOf(path, 'disabled'), options[1]);
+    renameSync(profileOf(base, 'disabled'), options[1]);
   }
   makeOrdered(opt.mfc, model, path);
   measureStep({ ...row, step: 'order' }, path, reference, false);
