@@ -270,7 +270,9 @@ static void add_facts(struct report *r) {
     if (r->after.n_devices == 1)
         fact_bytes(out, "peak on the runtime", f->peak_bytes);
     fact_bytes(out, "peak by liveness", r->after.liveness.peak_bytes);
-    fact_bytes(out, "arena", f->arena_bytes);
+    if (f->arena_bytes >= 0)
+        fact_bytes(out, "peak laid out: arena, parameters and inputs",
+                   f->arena_bytes + r->after.storage.fixed_bytes);
     fact_bytes(out, "unplanned, on the runtime without its optimizations", f->unplanned_peak_bytes);
     fact_bytes(out, "unplanned, by liveness", r->before.liveness.peak_bytes);
     fact_bytes(out, "parameters and inputs", r->after.storage.fixed_bytes);

@@ -19,7 +19,9 @@ const char *report_style(void) {
            "--fixed:#c9d0d9;--activation:#7ba3d0;--again:#ec9a3c;--gradient:#7cbfa8;"
            "--workspace:#b9a3cf;--transfer:#7b4fb8;--budget:#cf3f35}"
            "*{print-color-adjust:exact;-webkit-print-color-adjust:exact}"
-           "section{break-inside:avoid}#choices{break-inside:auto}"
+           "section,tr{break-inside:avoid}#choices{break-inside:auto}"
+           "h2,h3,summary,#choices p{break-after:avoid}"
+           "details::details-content{content-visibility:visible}"
            "input,input+label,#tip{display:none!important}}\n"
            "body{margin:0 auto;max-width:60rem;padding:2.5rem 1.25rem 4rem;background:var(--paper);"
            "color:var(--ink);font:15px/1.55 var(--sans);font-variant-numeric:tabular-nums;"
@@ -88,7 +90,11 @@ const char *report_style(void) {
            "gap:1.5rem}\n"
            "@media (max-width:44rem){body{padding-top:1.5rem}h1{font-size:1.4rem}"
            "figure svg{min-width:44rem}.pair{grid-template-columns:1fr}"
-           ".name{min-width:9rem}table{min-width:34rem}.facts{min-width:0}}\n";
+           ".name{min-width:9rem}"
+           "#choices thead{display:none}#choices tr{display:flex;flex-wrap:wrap;gap:0 1rem;"
+           "padding:.34rem 0;border-bottom:1px solid var(--line)}"
+           "#choices td{padding:0;border:0}#choices .name,#choices td:last-child{flex:1 1 100%}"
+           "#choices td:last-child{color:var(--soft)}}\n";
 }
 
 const char *report_script(void) {

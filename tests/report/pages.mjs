@@ -85,10 +85,23 @@ async function worksWithoutScripts(browser, url) {
   assert.ok(nodeIds.length > 50);
 }
 
-// A phone must not scroll the page sideways.
+// A phone must not scroll the page sideways, nor the tables; their rows are a few lines high.
 async function fitsPhone(browser, url) {
-  const page = await browser.open(url, { width: 390, height: 800 });
-  assert.ok(await page.run(`document.documentElement.scrollWidth`) <= 390);
+  const page = await browser.open(url, { width: 375, height: 800 });
+  assert.ok(await page.run(`document.documentElement.scrollWidth`) <= 375);
+  for (const table of ["#peak", "#choices", "#facts"]) {
+    assert.ok(await page.run(`[...document.querySelectorAll("${table} .wide")].every((w) => w.scrollWidth <= w.clientWidth)`), table);
+    assert.ok(await page.run(`[...document.querySelectorAll("${table} tr")].every((r) => r.offsetHeight < 110)`), table);
+  }
+}
+
+// Paper cannot be clicked: what is folded on a screen is there.
+async function printsAll(browser, url) {
+  const page = await browser.open(url);
+  const kept = `document.querySelector("details tbody tr").checkVisibility({ contentVisibilityAuto: true })`;
+  assert.equal(await page.run(kept), false);
+  await page.send("Emulation.setEmulatedMedia", { media: "print" });
+  assert.equal(await page.run(kept), true);
 }
 
 async function namesAreText(browser, url) {
@@ -171,7 +184,7 @@ async function check(what, url) {
 }
 try {
   const small = make("small", 40), hostile = make("hostile", 40, "--hostile"), large = make("large", 2500);
-  for (const what of [hasAll, hoverTells, switchWorks, worksWithoutScripts, fitsPhone]) await check(what, small);
+  for (const what of [hasAll, hoverTells, switchWorks, worksWithoutScripts, fitsPhone, printsAll]) await check(what, small);
   await check(namesAreText, hostile);
   await check(largeIsLight, large);
   await check(devicesShow, placed());
