@@ -46,6 +46,7 @@ struct trial {
 struct winner {
     const struct remat *problem; // NULL: there is none
     struct schedule schedule;
+    int64_t cost; // of the plan
 };
 
 static status rewrite(struct planning *k, struct model *m) {
@@ -199,6 +200,11 @@ static status after_failure(struct planning *k, struct hunt *h, struct schedule 
     return make_fine(k);
 }
 
+// What a plan costs: less than its schedule where parts of a repeated group turn out to be dead.
+static int64_t cost_of(const struct planning *k, const struct trial *t) {
+    return k->out->base_cost + t->result.again_cost;
+}
+
 // A schedule was found. Does it keep the promise, and is another search worth it?
 static status after_success(struct planning *k, struct hunt *h, const struct schedule *s,
                             struct winner *win, bool *more) {
@@ -206,18 +212,19 @@ static status after_success(struct planning *k, struct hunt *h, const struct sch
     status st = try_schedule(k, h->r, s->steps, &t);
     if (st)
         return st;
-    bool dual = k->settings.dual, better = s->cost < h->cost;
+    int64_t cost = cost_of(k, &t);
+    bool dual = k->settings.dual, better = cost < h->cost;
     int64_t room = k->budget_bytes - t.peak_bytes;
     bool fits = dual || room >= 0;
     if (t.peak_bytes < h->least.peak_bytes)
         h->least = t;
-    if (fits && (!win->problem || s->cost < win->schedule.cost))
-        *win = (struct winner){h->r, *s};
+    if (fits && (!win->problem || cost < win->cost))
+        *win = (struct winner){h->r, *s, cost};
     *more = !fits || (better && !h->was_over && room >= k->budget_bytes / SLACK_PART &&
-                      s->cost > problem_base_cost(&h->r->problem));
+                      cost > k->out->base_cost);
     h->was_over |= !fits;
     h->start = s->steps;
-    h->cost = s->cost;
+    h->cost = cost;
     h->aim_bytes += dual ? 0 : room;
     *more &= !dual && !(is_stopped(k) && fits) && h->aim_bytes > h->r->problem.fixed_bytes;
     return ST_OK;
@@ -236,11 +243,11 @@ static status try_free_order(struct planning *k, struct hunt *h, struct winner *
     st = try_schedule(k, h->r, s.steps, &t);
     if (st)
         return st;
-    int64_t peak = h->least.peak_bytes, cost = win->schedule.cost;
+    int64_t peak = h->least.peak_bytes, cost = cost_of(k, &t);
     bool smaller = t.peak_bytes < peak - peak / SLACK_PART;
-    bool cheaper = t.peak_bytes <= peak && s.cost < cost - cost / SLACK_PART;
+    bool cheaper = t.peak_bytes <= peak && cost < win->cost - win->cost / SLACK_PART;
     if (smaller || cheaper)
-        *win = (struct winner){h->r, s};
+        *win = (struct winner){h->r, s, cost};
     return ST_OK;
 }
 
@@ -291,9 +298,6 @@ static status take_given(struct planning *k, const char *path, struct winner *wi
             "this plan needs %lld bytes, over the budget of %lld; the largest tensors "
             "at its peak: %s",
             (long long)t.peak_bytes, (long long)k->budget_bytes, t.top);
-    for (int32_t i = 0; i < s->steps.n; i++)
-        if (s->steps.at[i].kind == STEP_COMPUTE)
-            s->cost += k->fine.problem.cost[s->steps.at[i].node]; // fits: costs are limited
     win->problem = &k->fine;
     return ST_OK;
 }
@@ -351,8 +355,12 @@ static status finish(struct planning *k, const struct winner *win) {
     out->budget_bytes = k->settings.dual ? t.peak_bytes : k->budget_bytes;
     out->peak_bytes = t.peak_bytes;
     out->liveness_bytes = t.liveness_bytes;
-    out->cost = s->cost;
+    out->cost = cost_of(k, &t);
     out->bound = s->free_order ? s->bound_any : s->bound;
+    if (out->bound > out->cost) { // it was one for whole groups, and this plan does with parts
+        out->bound = out->base_cost;
+        out->outcome = OUTCOME_FEASIBLE;
+    }
     out->least_bytes = k->settings.dual ? s->least_bytes : 0;
     out->n_again = t.result.n_again;
     out->n_nodes = win->problem->units.n;
