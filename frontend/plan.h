@@ -19,8 +19,9 @@ struct plan_report {
     int64_t unplanned_bytes; // peak of the unplanned step on the runtime
     int64_t budget_bytes;    // without --budget: the plan's own peak
     int64_t peak_bytes;      // on the runtime; of the fullest device when there are several
-    int64_t liveness_bytes;  // in the order of the file
-    int64_t fixed_bytes;     // parameters, inputs, constants: held throughout
+    int64_t plain_peak_bytes, fused_peak_bytes; // levels disabled and basic; extended and all
+    int64_t liveness_bytes;                     // in the order of the file
+    int64_t fixed_bytes;                        // parameters, inputs, constants: held throughout
     int64_t arena_bytes;     // what is laid out at fixed addresses; the fixed part is not in it
     int64_t base_cost, cost; // every node once; with what is computed again
     int64_t bound;           // no plan for this budget costs less; BOUND_NONE: nothing is known

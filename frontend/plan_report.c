@@ -19,6 +19,10 @@ void plan_report_print(struct str *out, const struct plan_report *r) {
     add_bytes(out, "unplanned peak", whole, whole);
     add_bytes(out, "budget", r->budget_bytes, whole);
     add_bytes(out, "peak", r->peak_bytes, whole);
+    if (r->fused_peak_bytes != r->plain_peak_bytes) {
+        add_bytes(out, "  without fusions", r->plain_peak_bytes, whole);
+        add_bytes(out, "  with fusions", r->fused_peak_bytes, whole);
+    }
     add_bytes(out, "  by liveness", r->liveness_bytes, whole);
     add_bytes(out, "  laid out", r->fixed_bytes + r->arena_bytes, whole);
     add_bytes(out, "  fixed part", r->fixed_bytes, whole);

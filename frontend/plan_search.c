@@ -37,7 +37,7 @@ struct planning {
 
 // What a schedule is on the runtime.
 struct trial {
-    int64_t peak_bytes, liveness_bytes;
+    int64_t peak_bytes, plain_peak_bytes, fused_peak_bytes, liveness_bytes;
     struct remat_result result;
     const char *top; // the largest tensors at the peak, in words
 };
@@ -72,6 +72,8 @@ static status measure(struct planning *k, const struct model *m, struct arena *a
     runtime_print_top(&top, m, &report);
     out->top = str_text(&top);
     out->peak_bytes = report.peak_bytes;
+    out->plain_peak_bytes = report.plain_peak_bytes;
+    out->fused_peak_bytes = report.fused_peak_bytes;
     out->liveness_bytes = l.peak_bytes;
     k->out->fixed_bytes = report.fixed_bytes;
     return ST_OK;
@@ -313,6 +315,8 @@ static status set_numbers(struct planning *k) {
     } entries[] = {
         {KEY_BUDGET, r->budget_bytes},
         {KEY_PEAK, r->peak_bytes},
+        {KEY_PLAIN_PEAK, r->plain_peak_bytes},
+        {KEY_FUSED_PEAK, r->fused_peak_bytes},
         {KEY_LIVENESS, r->liveness_bytes},
         {KEY_UNPLANNED_PEAK, r->unplanned_bytes},
         {KEY_COST, r->cost},
@@ -354,6 +358,8 @@ static status finish(struct planning *k, const struct winner *win) {
     out->outcome = s->outcome;
     out->budget_bytes = k->settings.dual ? t.peak_bytes : k->budget_bytes;
     out->peak_bytes = t.peak_bytes;
+    out->plain_peak_bytes = t.plain_peak_bytes;
+    out->fused_peak_bytes = t.fused_peak_bytes;
     out->liveness_bytes = t.liveness_bytes;
     out->cost = cost_of(k, &t);
     out->bound = s->free_order ? s->bound_any : s->bound;

@@ -86,8 +86,17 @@ static status check_peak(const struct model *plan, struct arena *a, struct diags
                        (long long)v->peak_bytes, (long long)v->budget_bytes, str_text(&top));
     }
     status said = compare(plan, KEY_PEAK, v->peak_bytes, d);
-    status also = compare(plan, KEY_LIVENESS, v->liveness_bytes, d);
-    return st ? st : said ? said : also;
+    const struct {
+        const char *key;
+        int64_t found;
+    } more[] = {{KEY_PLAIN_PEAK, r.plain_peak_bytes},
+                {KEY_FUSED_PEAK, r.fused_peak_bytes},
+                {KEY_LIVENESS, v->liveness_bytes}};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        status also = compare(plan, more[i].key, more[i].found, d);
+        said = said ? said : also;
+    }
+    return st ? st : said;
 }
 
 // The addresses of one node's outputs, "0,,4096"; false: it is not such a list.

@@ -5,7 +5,9 @@
 // Of the model.
 #define KEY_RUNTIME        "dev.mfc.runtime" // whose order and allocation the promise is about
 #define KEY_BUDGET         "dev.mfc.budget_bytes"
-#define KEY_PEAK           "dev.mfc.peak_bytes" // on that runtime
+#define KEY_PEAK           "dev.mfc.peak_bytes"       // on that runtime
+#define KEY_PLAIN_PEAK     "dev.mfc.plain_peak_bytes" // the same at levels disabled and basic
+#define KEY_FUSED_PEAK     "dev.mfc.fused_peak_bytes" // and at levels extended and all
 #define KEY_LIVENESS       "dev.mfc.liveness_bytes"
 #define KEY_ARENA          "dev.mfc.arena_bytes"
 #define KEY_UNPLANNED_PEAK "dev.mfc.unplanned_peak_bytes"
