@@ -83,6 +83,7 @@ enum cut_what {
     CUT_RUN,   // run in the stage
     CUT_NEXT,  // keep at the cut `stage`
     CUT_AGAIN, // the node runs at least twice in the stage; a column that exists only for such rows
+    CUT_MORE,  // the same for three times; what is allowed to do that may run as often as it likes
 };
 
 struct cut_term {
@@ -104,6 +105,7 @@ struct cut_rows {
 };
 
 struct cut_again {
+    enum cut_what what; // CUT_AGAIN or CUT_MORE
     int32_t stage, node, col;
 };
 

@@ -4,7 +4,7 @@
 // count, since nothing else can be read. So one of these must hold:
 //
 //     keep[i] for an i that was to run, run[i] for an i that was held, again[i] for an i that was
-//     to run, not next[i] for an i that was wanted.
+//     to run once, more[i] for one that was to run twice, not next[i] for an i that was wanted.
 //
 // Whatever can be granted with the stage still impossible is left out, and so is each wanted node
 // without which it is: fewer terms make the row stronger. Without that, programs with many cheap
@@ -26,15 +26,17 @@ static bool is_on(const struct cut_view *v, const struct cut_model *m, const dou
 bool stage_of_point(const struct cut_view *v, const struct cut_model *m, const double *x, int32_t t,
                     struct arena *a, struct stage *out) {
     int32_t n = v->p->n;
-    *out = (struct stage){.t = t, .held = mark(a, n), .may_run = mark(a, n), .wanted = mark(a, n)};
-    out->again = mark(a, n);
-    if (!out->held || !out->may_run || !out->wanted || !out->again)
+    *out = (struct stage){.t = t, .held = mark(a, n), .wanted = mark(a, n)};
+    out->runs = ARENA_ARRAY(a, uint8_t, n);
+    if (!out->held || !out->runs || !out->wanted)
         return false;
     for (int32_t i = 0; i < t && i < n; i++) {
         out->held[i] = v->always[i] || is_on(v, m, x, t, CUT_KEEP, i);
-        out->may_run[i] = is_on(v, m, x, t, CUT_RUN, i);
         out->wanted[i] = is_on(v, m, x, t, CUT_NEXT, i);
-        out->again[i] = is_on(v, m, x, t, CUT_AGAIN, i);
+        if (is_on(v, m, x, t, CUT_RUN, i))
+            out->runs[i] = is_on(v, m, x, t, CUT_MORE, i)    ? STAGE_ANY
+                           : is_on(v, m, x, t, CUT_AGAIN, i) ? 2
+                                                             : 1;
     }
     return true;
 }
@@ -70,7 +72,7 @@ static bool drop_wanted(const struct cut_view *v, struct stage *s, int64_t room,
 
 // One thing that would make a stage easier, and what it costs.
 struct grant {
-    enum cut_what what; // CUT_KEEP, CUT_RUN or CUT_AGAIN
+    enum cut_what what; // CUT_KEEP, CUT_RUN, CUT_AGAIN or CUT_MORE
     int32_t node;
     int64_t cost;
     bool given;
@@ -97,12 +99,12 @@ static bool list_grants(const struct cut_view *v, const struct stage *s, struct 
     for (int32_t i = 0; out->at && i < s->t && i < v->p->n; i++) {
         if (v->always[i])
             continue;
-        if (!s->held[i] && s->may_run[i])
+        if (!s->held[i] && s->runs[i])
             add_grant(v, out, CUT_KEEP, i);
-        if (s->held[i] && !s->may_run[i])
+        if (s->held[i] && !s->runs[i])
             add_grant(v, out, CUT_RUN, i);
-        if (s->may_run[i] && !s->again[i])
-            add_grant(v, out, CUT_AGAIN, i);
+        if (s->runs[i] && s->runs[i] < STAGE_ANY)
+            add_grant(v, out, s->runs[i] == 1 ? CUT_AGAIN : CUT_MORE, i);
     }
     return out->at != NULL;
 }
@@ -113,7 +115,7 @@ static void give(const struct cut_view *v, struct stage *s, const struct grant *
         s->held[g->node] = true;
     } else if (!v->p->once[g->node]) {
         s->lenient = s->lenient || g->what == CUT_RUN;
-        s->may_run[g->node] = s->again[g->node] = true;
+        s->runs[g->node] = STAGE_ANY;
     }
 }
 
@@ -122,10 +124,9 @@ static bool copy_stage(const struct cut_view *v, const struct stage *s, struct a
     size_t n = (size_t)v->p->n * sizeof(bool);
     *out = *s;
     out->held = arena_copy(a, s->held, n);
-    out->may_run = arena_copy(a, s->may_run, n);
+    out->runs = arena_copy(a, s->runs, (size_t)v->p->n * sizeof *s->runs);
     out->wanted = arena_copy(a, s->wanted, n);
-    out->again = arena_copy(a, s->again, n);
-    return out->held && out->may_run && out->wanted && out->again;
+    return out->held && out->runs && out->wanted;
 }
 
 // Grants what leaves the stage impossible: all runs and repetitions together, or one by one.

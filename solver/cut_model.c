@@ -172,9 +172,10 @@ int32_t cut_model_find(const struct cut_model *m, int32_t q) {
 int32_t cut_model_column(const struct cut_view *v, const struct cut_model *m, int32_t stage,
                          enum cut_what what, int32_t node) {
     int32_t k = cut_model_find(m, what == CUT_NEXT ? stage : stage - 1);
-    if (what == CUT_AGAIN) {
+    if (what == CUT_AGAIN || what == CUT_MORE) {
         for (size_t e = 0; e < m->again.n; e++)
-            if (m->again.at[e].stage == stage && m->again.at[e].node == node)
+            if (m->again.at[e].what == what && m->again.at[e].stage == stage &&
+                m->again.at[e].node == node)
                 return m->again.at[e].col;
         return -1;
     }
@@ -183,27 +184,33 @@ int32_t cut_model_column(const struct cut_view *v, const struct cut_model *m, in
     return (what == CUT_RUN ? m->run_col : m->keep_col)[(size_t)k * (size_t)v->p->n + (size_t)node];
 }
 
-// The column for a second run in a stage; it costs as much as the first, which must come before.
-static void add_again(struct build *b, int32_t stage, int32_t node, struct arena *a) {
-    int32_t run = cut_model_column(b->v, b->m, stage, CUT_RUN, node);
-    if (run < 0 || cut_model_column(b->v, b->m, stage, CUT_AGAIN, node) >= 0)
+// The column for one more run in a stage; it costs as much as the one that must come before.
+static void add_again(struct build *b, int32_t stage, enum cut_what what, int32_t node,
+                      struct arena *a) {
+    int32_t before =
+        cut_model_column(b->v, b->m, stage, what == CUT_MORE ? CUT_AGAIN : CUT_RUN, node);
+    if (before < 0 || cut_model_column(b->v, b->m, stage, what, node) >= 0)
         return;
     struct cbc_model *c = &b->m->program;
-    int32_t col = cbc_col(c, 0, 1, c->col_cost.at[run], !(b->flags & CUT_CONTINUOUS));
-    struct cut_again again = {.stage = stage, .node = node, .col = col};
+    int32_t col = cbc_col(c, 0, 1, c->col_cost.at[before], !(b->flags & CUT_CONTINUOUS));
+    struct cut_again again = {.what = what, .stage = stage, .node = node, .col = col};
     if (!VEC_PUSH(a, &b->m->again, again))
         c->no_room = true;
     cbc_row(c, 0, CBC_INF);
-    cbc_term(c, run, 1);
+    cbc_term(c, before, 1);
     cbc_term(c, col, -1);
 }
 
 static void add_stage_row(struct build *b, const struct cut_row *row, struct arena *a) {
     if (cut_model_find(b->m, row->stage - 1) < 0 || cut_model_find(b->m, row->stage) < 0)
         return;
-    for (size_t e = 0; e < row->terms.n; e++)
-        if (row->terms.at[e].what == CUT_AGAIN)
-            add_again(b, row->stage, row->terms.at[e].node, a);
+    for (size_t e = 0; e < row->terms.n; e++) {
+        enum cut_what what = row->terms.at[e].what;
+        if (what == CUT_AGAIN || what == CUT_MORE)
+            add_again(b, row->stage, CUT_AGAIN, row->terms.at[e].node, a);
+        if (what == CUT_MORE)
+            add_again(b, row->stage, CUT_MORE, row->terms.at[e].node, a);
+    }
     double scale = row->bytes ? b->v->byte_scale : 1;
     if (row->bytes)
         add_room_row(b, row->most);

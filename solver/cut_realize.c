@@ -103,11 +103,14 @@ static void set(const int32_t *cols, int32_t n, int32_t k, int32_t i, double *po
         point[col] = 1;
 }
 
-// The second run in a stage has a column of its own, if any row speaks about it.
+// The second and the third run in a stage have columns of their own, if any row speaks about them.
 static void set_run(const struct cut_view *v, const struct cut_model *m, int32_t k, int32_t stage,
                     int32_t i, double *point) {
     int32_t col = m->run_col[(size_t)k * (size_t)v->p->n + (size_t)i];
     int32_t again = cut_model_column(v, m, stage, CUT_AGAIN, i);
+    int32_t more = cut_model_column(v, m, stage, CUT_MORE, i);
+    if (more >= 0 && point[again] > 0)
+        point[more] = 1;
     if (col >= 0 && point[col] > 0 && again >= 0)
         point[again] = 1;
     set(m->run_col, v->p->n, k, i, point);

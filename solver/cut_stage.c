@@ -16,9 +16,9 @@
 #define TABLE_SIZE  (1 << 17)
 
 struct visit {
-    uint32_t held, done;
-    int32_t from; // index of the state before, -1: the first
-    int32_t run;  // the node that ran, as an index into `node`; -1: one was dropped
+    uint32_t held, once, twice; // once, twice: have run so often, where that is limited
+    int32_t from;               // index of the state before, -1: the first
+    int32_t run;                // the node that ran, as an index into `node`; -1: one was dropped
 };
 
 struct search {
@@ -26,7 +26,7 @@ struct search {
     const struct stage *s;
     int64_t room, constant;
     int32_t n, node[MOST_NODES];
-    uint32_t reads[MOST_NODES], may_run, again, wanted;
+    uint32_t reads[MOST_NODES], may_run, again, more, wanted; // may run at all, twice, without end
     bool readable[MOST_NODES]; // all its inputs are constant or among the nodes
     struct visit *visit;
     int32_t n_visits;
@@ -36,17 +36,17 @@ struct search {
 // Held from beginning to end.
 static bool stays(const struct search *h, int32_t i) {
     bool needed = h->s->wanted[i] || cut_reads(h->v, h->s->t, i);
-    return h->v->always[i] || (h->s->held[i] && needed && !h->s->may_run[i]);
+    return h->v->always[i] || (h->s->held[i] && needed && !h->s->runs[i]);
 }
 
 static bool matters(const struct search *h, int32_t i) {
     const struct problem *p = h->v->p;
     if (stays(h, i))
         return false;
-    if (h->s->may_run[i])
+    if (h->s->runs[i])
         return true;
     for (int32_t e = p->out_start[i]; h->s->held[i] && e < p->out_start[i + 1]; e++)
-        if (p->out_of[e] < h->s->t && h->s->may_run[p->out_of[e]])
+        if (p->out_of[e] < h->s->t && h->s->runs[p->out_of[e]])
             return true;
     return false;
 }
@@ -72,8 +72,9 @@ static bool number_nodes(struct search *h) {
     }
     for (int32_t k = 0; k < h->n; k++) {
         int32_t i = h->node[k];
-        h->may_run |= h->s->may_run[i] ? 1u << k : 0;
-        h->again |= h->s->again[i] ? 1u << k : 0;
+        h->may_run |= h->s->runs[i] > 0 ? 1u << k : 0;
+        h->again |= h->s->runs[i] > 1 ? 1u << k : 0;
+        h->more |= h->s->runs[i] >= STAGE_ANY ? 1u << k : 0;
         h->wanted |= h->s->wanted[i] || cut_reads(h->v, h->s->t, i) ? 1u << k : 0;
         h->readable[k] = true;
         for (int32_t e = p->in_start[i]; e < p->in_start[i + 1]; e++) {
@@ -93,31 +94,53 @@ static int64_t bytes_of(const struct search *h, uint32_t set) {
     return sum;
 }
 
-// What nobody wants and no run to come may read. Runs to come are those not done.
-static uint32_t drop_useless(const struct search *h, uint32_t held, uint32_t done) {
-    uint32_t useful = h->wanted;
+static uint32_t still_may_run(const struct search *h, uint32_t once, uint32_t twice) {
+    return h->may_run & (~once | (h->again & ~twice));
+}
+
+// Without what nobody wants and no run to come may read.
+static uint32_t drop_useless(const struct search *h, struct visit s) {
+    uint32_t useful = h->wanted, to_come = still_may_run(h, s.once, s.twice);
     for (int32_t k = 0; k < h->n; k++)
-        if ((h->may_run & ~done) >> k & 1)
+        if (to_come >> k & 1)
             useful |= h->reads[k];
-    return held & useful;
+    return s.held & useful;
 }
 
 // Adds a state unless it is there. False: too many.
-static bool visit(struct search *h, uint32_t held, uint32_t done, int32_t from, int32_t run) {
-    done &= ~h->again;
-    held = drop_useless(h, held, done);
-    uint64_t key = (uint64_t)held << 32 | done;
+static bool visit(struct search *h, struct visit s) {
+    s.held = drop_useless(h, s);
+    uint64_t key = rng_mix((uint64_t)s.held << 32 | s.once) + s.twice;
     size_t slot = (size_t)(rng_mix(key) & (TABLE_SIZE - 1));
     for (; h->table[slot]; slot = (slot + 1) & (TABLE_SIZE - 1)) {
         const struct visit *old = &h->visit[h->table[slot] - 1];
-        if (old->held == held && old->done == done)
+        if (old->held == s.held && old->once == s.once && old->twice == s.twice)
             return true;
     }
     if (h->n_visits == MOST_STATES)
         return false;
-    h->visit[h->n_visits] = (struct visit){.held = held, .done = done, .from = from, .run = run};
+    h->visit[h->n_visits] = s;
     h->table[slot] = ++h->n_visits;
     return true;
+}
+
+static bool visit_drop(struct search *h, struct visit s, int32_t at, uint32_t bit) {
+    s.held &= ~bit;
+    s.from = at;
+    s.run = -1;
+    return visit(h, s);
+}
+
+static bool visit_run(struct search *h, struct visit s, int32_t at, int32_t k) {
+    uint32_t bit = 1u << k;
+    s.held |= bit;
+    if (!(h->more & bit)) {
+        s.twice |= s.once & bit;
+        s.once |= bit;
+    }
+    s.from = at;
+    s.run = k;
+    return visit(h, s);
 }
 
 // All moves from a state: a run that fits, or a drop.
@@ -126,10 +149,10 @@ static bool expand(struct search *h, int32_t at) {
     int64_t now = h->constant + bytes_of(h, s.held);
     for (int32_t k = 0; k < h->n; k++) {
         uint32_t bit = 1u << k;
-        bool can_run = h->may_run & ~s.done & bit;
+        bool can_run = still_may_run(h, s.once, s.twice) & bit;
         if (s.held & bit) {
             bool droppable = can_run || !(h->wanted & bit);
-            if (droppable && !visit(h, s.held & ~bit, s.done, at, -1))
+            if (droppable && !visit_drop(h, s, at, bit))
                 return false;
             continue;
         }
@@ -138,7 +161,7 @@ static bool expand(struct search *h, int32_t at) {
         int32_t i = h->node[k];
         bool fits = now + h->v->p->bytes[i] + h->v->p->workspace[i] <= h->room;
         if (h->readable[k] && (s.held & h->reads[k]) == h->reads[k] && fits &&
-            !visit(h, s.held | bit, s.done | bit, at, k))
+            !visit_run(h, s, at, k))
             return false;
     }
     return true;
@@ -160,7 +183,7 @@ static enum stage_answer explore(struct search *h, int32_t *goal) {
     uint32_t held = 0;
     for (int32_t k = 0; k < h->n; k++)
         held |= h->s->held[h->node[k]] ? 1u << k : 0;
-    visit(h, held, 0, -1, -1);
+    visit(h, (struct visit){.held = held, .from = -1, .run = -1});
     for (int32_t at = 0; at < h->n_visits; at++) {
         if ((h->visit[at].held & h->wanted) == h->wanted) {
             *goal = at;

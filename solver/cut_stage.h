@@ -1,20 +1,21 @@
 // One stage, exactly: can it be run within the room, in whatever order?
 //
 // A stage is what happens between the first runs of t - 1 and t. Given are what is held when it
-// begins, what may run again in it (once, or as often as it likes), and what must be held when t
-// has run. The search goes over (what is held, what has run) and ends with an order of runs, or
-// the proof that there is none.
+// begins, what may run again in it (once, twice, or as often as it likes), and what must be held
+// when t has run. The search goes over (what is held, what has run) and ends with an order of runs,
+// or the proof that there is none.
 #pragma once
 
 #include "solver/cut.h"
 
+enum { STAGE_ANY = 3 };
 enum stage_answer { STAGE_FITS, STAGE_DOES_NOT_FIT, STAGE_TOO_LARGE };
 
 struct stage {
     int32_t t;
-    bool *held, *may_run, *wanted; // per node: at the beginning, meanwhile, when t has run
-    bool *again;                   // per node: may run any number of times, not only once
-    bool lenient;                  // inputs that are nowhere are there for nothing (for bounds)
+    bool *held, *wanted; // per node: at the beginning, when t has run
+    uint8_t *runs;       // per node: how often it may run; STAGE_ANY: any number of times
+    bool lenient;        // inputs that are nowhere are there for nothing (for bounds)
 };
 
 // The runs, in order, without t itself, go to `out` (in the arena a) when it fits. False: no room.

@@ -85,7 +85,7 @@ static bool add_stage_rows(struct ilp *s, const struct cut_model *m, const doubl
     for (int32_t i = 0; i < what->t && i < s->view.p->n; i++) {
         struct cut_row row;
         bool found;
-        if (!what->may_run[i])
+        if (!what->runs[i])
             continue;
         if (!cut_peak_row(&s->view, m, x, what->t, i, s->a, &row, &found) ||
             (found && !VEC_PUSH(s->a, &s->rows, row)))
