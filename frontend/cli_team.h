@@ -16,5 +16,9 @@ struct team *cli_team_open(struct stop *stop);
 // it, or until it is dead and somebody else's turn. NULL is alone, and leads.
 bool cli_team_leads(struct team *t);
 
+// The same question when there is no time to wait: whether nothing was heard of late of those that
+// would come before this one.
+bool cli_team_seems_to_lead(struct team *t);
+
 // The last call. `code` is returned, or the process ends with it at once, if MPI would not end.
 int cli_team_close(struct team *t, int code);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #define TICK_NS       200000000 // how often the live line is drawn
+#define HASTE_NS      20000000  // how often the thread looks after a signal
 #define GRACE_SECONDS 1.0       // after a signal, until the best schedule is written from here
 #define NS            1000000000
 
@@ -147,6 +148,14 @@ void watch_placed(struct watch *w, const struct place_event *e, const char *text
     pthread_mutex_unlock(&w->lock);
 }
 
+void watch_save(struct watch *w, bool (*save)(void *context, double seconds), void *context) {
+    pthread_mutex_lock(&w->lock);
+    w->patient = true;
+    w->save = save;
+    w->context = context;
+    pthread_mutex_unlock(&w->lock);
+}
+
 // How long a search may take, when that is known before.
 static double limit_of(const struct options *o) {
     return options_int(o, "work") > 0 ? 0 : options_real(o, "time");
@@ -155,11 +164,12 @@ static double limit_of(const struct options *o) {
 static void *watch_thread(void *context) {
     struct watch *w = context;
     int64_t raised_ns = 0;
+    bool is_saved = false;
     pthread_mutex_lock(&w->lock);
     while (!w->ended) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += TICK_NS;
+        until.tv_nsec += raised_ns ? HASTE_NS : TICK_NS;
         until.tv_sec += until.tv_nsec / NS;
         until.tv_nsec %= NS;
         pthread_cond_timedwait(&w->wake, &w->lock, &until);
@@ -168,7 +178,11 @@ static void *watch_thread(void *context) {
         draw_live(w);
         if (stop_raised(w->cli->stop) && raised_ns == 0)
             raised_ns = stop_clock_ns();
-        if (!w->patient && raised_ns && seconds_since(raised_ns) > GRACE_SECONDS)
+        if (!raised_ns)
+            continue;
+        if (w->save)
+            is_saved = is_saved || w->save(w->context, seconds_since(raised_ns));
+        if (!w->patient && seconds_since(raised_ns) > GRACE_SECONDS)
             rescue(w);
     }
     pthread_mutex_unlock(&w->lock);

@@ -2,7 +2,9 @@
 //
 // A table in the manner of MIP solvers on stderr: one line per improvement, and on a terminal a
 // last line that lives. A thread of its own draws that line; and after a signal it gives the search
-// a second to end by itself, then writes the best schedule so far and ends the process.
+// a second to end by itself, then writes the best schedule so far and ends the process. Or, where
+// the search is sure to end soon, but perhaps not before the process is killed, the best so far is
+// saved at once, and later overwritten by what the search ends with.
 #pragma once
 
 #include <pthread.h>
@@ -20,6 +22,8 @@ struct watch {
     int64_t budget_bytes, base_cost;
     const char *path; // where the schedule goes; NULL: nowhere
     bool patient;     // after a signal the search is given all the time that it needs to end
+    bool (*save)(void *context, double seconds); // see watch_save; or NULL
+    void *context;
     pthread_mutex_t lock;
     pthread_cond_t wake;
     pthread_t thread;
@@ -42,6 +46,11 @@ void watch_base(struct watch *w, int64_t base_cost);        // what overhead is 
 void watch_close(struct watch *w);                          // clears the live line, ends the thread
 
 struct solve_hooks watch_hooks(struct watch *w);
+
+// The search is given all the time that it needs to end after a signal. Until it returns true,
+// `save` is called every so often with the seconds since the signal, by another thread and under
+// w->lock.
+void watch_save(struct watch *w, bool (*save)(void *context, double seconds), void *context);
 
 // For searches that are not of schedules: a line about what was found, which the live line repeats.
 void watch_line(struct watch *w, const char *text);

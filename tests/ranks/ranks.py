@@ -1,6 +1,6 @@
 """Several mfc processes that search together.
 
-    ranks.py MFC MPIRUN SCRATCH repeat|resume|rig|kill|signal
+    ranks.py MFC MPIRUN SCRATCH repeat|resume|rig|kill|signal|abort
 
 Ranks are killed, and told to end, once the first of them has told of something that it found. They
 come to their first meeting a moment later."""
@@ -151,6 +151,21 @@ def interrupt(t):
         print(f"SIGINT to {name}: from {found} to {t.makespan(problem, target)}")
 
 
+def abort(t):
+    """Without --enable-recovery mpirun ends the others a second after one has died."""
+    problem = t.problem()
+    for victim in (1, 0):
+        target = t.path(f"abort{victim}.json")
+        child = t.start("place", problem, "--time", "600", "--chains", "2", "-j1", "--progress", "always", "-o",
+                        target, recovery=False)
+        found = first_words(child)
+        time.sleep(2)
+        os.kill(rank_pid(t.mfc, target, victim), signal.SIGKILL)
+        child.communicate()
+        assert t.makespan(problem, target) <= found
+        print(f"rank {victim} killed, all ended: from {found} to {t.makespan(problem, target)}")
+
+
 if __name__ == "__main__":
-    part = {"repeat": repeat, "resume": resume, "rig": rig, "kill": kill, "signal": interrupt}[sys.argv[4]]
+    part = {"repeat": repeat, "resume": resume, "rig": rig, "kill": kill, "signal": interrupt, "abort": abort}[sys.argv[4]]
     part(Ranks(*sys.argv[1:4]))
