@@ -50,7 +50,7 @@ static bool find_waiting(struct mcmc *c, struct waiting *out) {
     int32_t chosen = SIM_NONE;
     for (int32_t t = s->task[SIM_END].next; t != peak; t = s->task[t].next) {
         const struct sim_task *x = &s->task[t];
-        if (x->place != k->place || x->end < 0 || s->task[x->end].label <= k->label ||
+        if (x->place != k->place || x->last.by < 0 || s->task[x->last.by].label <= k->label ||
             reads(c, k, x))
             continue;
         double weight = (double)c->p->graph.bytes[x->node];
@@ -86,8 +86,8 @@ static void again(struct mcmc *c, int32_t node, int32_t place, int32_t reader, i
     const struct problem *g = &c->p->graph;
     for (int32_t e = g->in_start[node]; e < g->in_start[node + 1]; e++) {
         int32_t u = g->in_of[e], b = sim_bound(s, u, place, s->task[reader].label);
-        bool gone = b == SIM_NONE || (s->task[b].end >= 0 && s->task[b].label < peak_label &&
-                                      s->task[s->task[b].end].label <= peak_label);
+        bool gone = b == SIM_NONE || (s->task[b].last.by >= 0 && s->task[b].label < peak_label &&
+                                      s->task[s->task[b].last.by].label <= peak_label);
         if (gone && depth < AGAIN_DEPTH && can_rerun(c, u, place) && mcmc_random(c, 2))
             again(c, u, place, reader, peak_label, depth + 1);
     }

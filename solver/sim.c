@@ -65,18 +65,21 @@ bool sim_make(struct arena *a, const struct placement *p, struct sim *out) {
 
 // ---- Slots and labels ----
 
+void *sim_more(struct sim *s, const void *at, size_t n_bytes, size_t cap_bytes) {
+    void *more = arena_alloc(s->arena, cap_bytes);
+    if (more && n_bytes > 0)
+        memcpy(more, at, n_bytes);
+    return more;
+}
+
 static bool more_tasks(struct sim *s) {
     int32_t cap = s->cap_tasks * 2;
-    struct sim_task *task = ARENA_ARRAY(s->arena, struct sim_task, cap);
-    int64_t *finish = ARENA_ARRAY(s->arena, int64_t, cap);
-    int64_t *settled = ARENA_ARRAY(s->arena, int64_t, cap);
-    int64_t *way = ARENA_ARRAY(s->arena, int64_t, cap);
+    struct sim_task *task = SIM_MORE(s, s->task, s->n_tasks, cap);
+    int64_t *finish = SIM_MORE(s, s->finish, s->n_tasks, cap);
+    int64_t *settled = SIM_MORE(s, s->settled, s->n_tasks, cap);
+    int64_t *way = SIM_MORE(s, s->way, s->n_tasks, cap);
     if (!task || !finish || !settled || !way)
         return false;
-    memcpy(task, s->task, (size_t)s->n_tasks * sizeof *task);
-    memcpy(finish, s->finish, (size_t)s->n_tasks * sizeof *finish);
-    memcpy(settled, s->settled, (size_t)s->n_tasks * sizeof *settled);
-    memcpy(way, s->way, (size_t)s->n_tasks * sizeof *way);
     s->task = task;
     s->way = way;
     s->finish = finish;
@@ -214,10 +217,8 @@ int32_t sim_insert(struct sim *s, int32_t node, int32_t place, int32_t from, int
     *x = (struct sim_task){.node = node,
                            .place = (int16_t)place,
                            .from = (int16_t)from,
-                           .end = SIM_NONE,
-                           .ends = SIM_NONE,
-                           .first = SIM_NONE,
-                           .waits = SIM_NONE};
+                           .last = {SIM_NONE, SIM_NONE, SIM_NONE},
+                           .first = {SIM_NONE, SIM_NONE, SIM_NONE}};
     x->duration = from == TASK_RUN ? placement_cost(s->p, node, place)
                                    : placement_transfer_cost(s->p, node, from, place);
     s->settled[t] = -1; // no time at all

@@ -24,17 +24,20 @@
 
 enum { SIM_END = 0, SIM_NONE = -1, SIM_KEPT = -2, SIM_SKIPS_MOST = 8 };
 
+struct sim_reader {
+    int32_t by;   // the task that reads an instance last, or first
+    int32_t list; // the instances that a task is the last to read; or fetches, that a run is first
+    int32_t next; // of an instance: the next one of that list
+};
+
 struct sim_task {
     int32_t node;
     int16_t place, from;
-    int32_t prev, next;        // in the sequence; SIM_END is before the first and after the last
-    int32_t sibling;           // the next task of the same node in the sequence; SIM_NONE
-    int32_t end;               // the last task that reads this instance; itself; SIM_KEPT
-    int32_t ends, next_end;    // the instances that end with this task: the first; the next one
-    int32_t first, next_first; // of a fetch: the first run that reads it; the next one of that run
-    int32_t
-        waits; // a fetch for the instance that it reads, a run for fetches that it is first to read
-    bool in;   // in the sequence
+    int32_t prev, next;      // in the sequence; SIM_END is before the first and after the last
+    int32_t sibling;         // the next task of the same node in the sequence; SIM_NONE
+    struct sim_reader last;  // the last task that reads this instance; itself; SIM_KEPT
+    struct sim_reader first; // of a fetch: the first run that reads it; list: what it reads
+    bool in;                 // in the sequence
     int64_t label;
     int64_t duration;
 };
@@ -43,7 +46,7 @@ struct sim_binding {
     int32_t task, end, first;
 };
 
-enum sim_edit_kind { SIM_INSERTED, SIM_REMOVED, SIM_ENDED, SIM_FIRST, SIM_SOURCE };
+enum sim_edit_kind { SIM_INSERTED, SIM_REMOVED, SIM_LAST, SIM_FIRST, SIM_SOURCE };
 
 struct sim_edit {
     enum sim_edit_kind kind;
@@ -167,6 +170,11 @@ bool sim_is_unread(const struct sim *s, int32_t task);
 bool sim_runs_at(const struct sim *s, int32_t node, int32_t device);
 
 // ---- For the files of the simulator alone ----
+
+// An array of `cap` that begins with the n of `at`, which may be NULL; NULL: no room.
+#define SIM_MORE(s, at, n, cap)                                                                    \
+    sim_more(s, at, (size_t)(n) * sizeof *(at), (size_t)(cap) * sizeof *(at))
+void *sim_more(struct sim *s, const void *at, size_t n_bytes, size_t cap_bytes);
 
 void sim_note(struct sim *s, enum sim_edit_kind kind, int32_t task, int32_t other);
 void sim_soil(struct sim *s, int64_t label); // something there may have changed

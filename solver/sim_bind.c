@@ -42,43 +42,31 @@ bool sim_is_unread(const struct sim *s, int32_t t) {
 
 // ---- Lists ----
 
-static void put_end(struct sim *s, int32_t t, int32_t end) {
-    struct sim_task *x = &s->task[t];
-    if (x->end >= 0) {
-        int32_t *at = &s->task[x->end].ends;
-        while (*at != t)
-            at = &s->task[*at].next_end;
-        *at = x->next_end;
-    }
-    x->end = end;
-    if (end >= 0) {
-        x->next_end = s->task[end].ends;
-        s->task[end].ends = t;
-    }
+static struct sim_reader *reader(struct sim *s, int32_t t, enum sim_edit_kind which) {
+    return which == SIM_LAST ? &s->task[t].last : &s->task[t].first;
 }
 
-static void put_first(struct sim *s, int32_t t, int32_t first) {
-    struct sim_task *x = &s->task[t];
-    if (x->first >= 0) {
-        int32_t *at = &s->task[x->first].waits;
+static void put_reader(struct sim *s, enum sim_edit_kind which, int32_t t, int32_t by) {
+    struct sim_reader *x = reader(s, t, which);
+    if (x->by >= 0) {
+        int32_t *at = &reader(s, x->by, which)->list;
         while (*at != t)
-            at = &s->task[*at].next_first;
-        *at = x->next_first;
+            at = &reader(s, *at, which)->next;
+        *at = x->next;
     }
-    x->first = first;
-    if (first >= 0) {
-        x->next_first = s->task[first].waits;
-        s->task[first].waits = t;
+    x->by = by;
+    if (by >= 0) {
+        int32_t *list = &reader(s, by, which)->list;
+        x->next = *list;
+        *list = t;
     }
 }
 
 void sim_unbind(struct sim *s, const struct sim_edit *e) {
-    if (e->kind == SIM_ENDED)
-        put_end(s, e->task, e->other);
-    else if (e->kind == SIM_FIRST)
-        put_first(s, e->task, e->other);
+    if (e->kind == SIM_SOURCE)
+        s->task[e->task].first.list = e->other;
     else
-        s->task[e->task].waits = e->other;
+        put_reader(s, e->kind, e->task, e->other);
 }
 
 // Both the one who did and the one who does now behave otherwise than before.
@@ -89,34 +77,25 @@ static void soil_both(struct sim *s, int32_t before, int32_t now) {
         sim_soil(s, s->task[now].label);
 }
 
-static void set_end(struct sim *s, int32_t t, int32_t end) {
-    int32_t before = s->task[t].end;
-    if (before == end)
+static void set_reader(struct sim *s, enum sim_edit_kind which, int32_t t, int32_t by) {
+    int32_t before = reader(s, t, which)->by;
+    if (before == by)
         return;
-    soil_both(s, before, end);
-    sim_note(s, SIM_ENDED, t, before);
-    put_end(s, t, end);
-}
-
-static void set_first(struct sim *s, int32_t t, int32_t first) {
-    int32_t before = s->task[t].first;
-    if (before == first)
-        return;
-    soil_both(s, before, first);
-    sim_note(s, SIM_FIRST, t, before);
-    put_first(s, t, first);
+    soil_both(s, before, by);
+    sim_note(s, which, t, before);
+    put_reader(s, which, t, by);
 }
 
 // A source stays until all fetches from it are over, so its end changes, too.
 static void set_source(struct sim *s, int32_t t, int32_t source) {
-    int32_t before = s->task[t].waits;
+    int32_t before = s->task[t].first.list;
     if (before == source)
         return;
     soil_both(s, t, SIM_NONE);
-    soil_both(s, before >= 0 ? s->task[before].end : SIM_NONE,
-              source >= 0 ? s->task[source].end : SIM_NONE);
+    soil_both(s, before >= 0 ? s->task[before].last.by : SIM_NONE,
+              source >= 0 ? s->task[source].last.by : SIM_NONE);
     sim_note(s, SIM_SOURCE, t, before);
-    s->task[t].waits = source;
+    s->task[t].first.list = source;
 }
 
 // ---- Binding ----
@@ -178,10 +157,10 @@ static bool bind_node(struct sim *s, int32_t v) {
     for (size_t k = 0; k < s->bindings.n; k++) {
         struct sim_binding b = s->bindings.at[k];
         bool kept = s->p->graph.keep[v] && b.task == last_run;
-        set_end(s, b.task, kept ? SIM_KEPT : b.end);
+        set_reader(s, SIM_LAST, b.task, kept ? SIM_KEPT : b.end);
         if (s->task[b.task].from == TASK_RUN)
             continue;
-        set_first(s, b.task, b.first);
+        set_reader(s, SIM_FIRST, b.task, b.first);
         set_source(s, b.task, latest(s, s->task[b.task].from, s->task[b.task].label)->task);
     }
     return true;
@@ -195,9 +174,9 @@ bool sim_bind(struct sim *s) {
             continue;
         if (s->task[t].from != TASK_RUN) {
             set_source(s, t, SIM_NONE);
-            set_first(s, t, SIM_NONE);
+            set_reader(s, SIM_FIRST, t, SIM_NONE);
         }
-        set_end(s, t, SIM_NONE);
+        set_reader(s, SIM_LAST, t, SIM_NONE);
     }
     for (size_t k = 0; k < s->touched.n; k++)
         if (!bind_node(s, s->touched.at[k]))

@@ -46,17 +46,12 @@ static void copy_walk(struct sim *s, const struct sim_walk *from, struct sim_wal
 
 static bool more_room(struct sim *s) {
     size_t cap = (size_t)s->cap_snapshots * 2 + 16;
-    struct sim_walk **old = ARENA_ARRAY(s->arena, struct sim_walk *, cap);
-    struct sim_walk **fresh = ARENA_ARRAY(s->arena, struct sim_walk *, cap);
-    struct sim_walk **merged = ARENA_ARRAY(s->arena, struct sim_walk *, cap);
-    struct sim_walk **spare = ARENA_ARRAY(s->arena, struct sim_walk *, 2 * cap);
+    struct sim_walk **old = SIM_MORE(s, s->snapshot, s->n_snapshots, cap);
+    struct sim_walk **fresh = SIM_MORE(s, s->fresh, s->n_fresh, cap);
+    struct sim_walk **merged = SIM_MORE(s, s->merged, 0, cap);
+    struct sim_walk **spare = SIM_MORE(s, s->spare, s->n_spare, 2 * cap);
     if (!old || !fresh || !merged || !spare)
         return false;
-    if (s->cap_snapshots > 0) {
-        memcpy(old, s->snapshot, (size_t)s->n_snapshots * sizeof *old);
-        memcpy(fresh, s->fresh, (size_t)s->n_fresh * sizeof *fresh);
-        memcpy(spare, s->spare, (size_t)s->n_spare * sizeof *spare);
-    }
     s->snapshot = old;
     s->fresh = fresh;
     s->merged = merged;
@@ -187,8 +182,9 @@ static bool is_noticed(const struct sim *s, int32_t t, int64_t label) {
     const struct sim_task *x = &s->task[t];
     int64_t latest = s->finish[t] > s->settled[t] ? s->finish[t] : s->settled[t];
     if (x->from != TASK_RUN) {
-        int32_t end = s->task[x->waits].end;
-        if (x->first >= 0 && s->task[x->first].label >= label && latest > s->walk.clock[x->place])
+        int32_t end = s->task[x->first.list].last.by;
+        if (x->first.by >= 0 && s->task[x->first.by].label >= label &&
+            latest > s->walk.clock[x->place])
             return true;
         if (end >= 0 && s->task[end].label >= label &&
             latest > s->walk.clock[sim_clock_of(s, x->from)])

@@ -35,8 +35,8 @@ static void step_back(struct sim *s, int32_t t, int64_t *tail) {
     }
     const struct route *r = placement_route(s->p, x->from, x->place);
     int32_t own = sim_clock_of(s, x->place);
-    if (x->first >= 0)
-        after = larger(after, s->way[x->first]);
+    if (x->first.by >= 0)
+        after = larger(after, s->way[x->first.by]);
     for (int32_t k = 0; k < r->n_resources; k++)
         after = larger(after, tail[r->resource[k]]);
     int64_t way = x->duration + after;
@@ -78,7 +78,7 @@ int64_t sim_tail_bound(struct sim *s, int32_t k) {
             bound = larger(bound, w->clock[c] + tail[c]);
     for (size_t i = 0; i < s->loose.n; i++) {
         int32_t t = s->loose.at[i],
-                first = s->task[t].from == TASK_RUN ? SIM_NONE : s->task[t].first;
+                first = s->task[t].from == TASK_RUN ? SIM_NONE : s->task[t].first.by;
         int64_t way = way_of_fetches(s, t, label);
         if (first >= 0 && s->task[first].label >= label)
             way = larger(way, s->way[first]);

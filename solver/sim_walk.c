@@ -57,7 +57,7 @@ static void release_at(struct sim *s, int32_t place, int64_t bytes, int64_t time
 // The instances that a task is the last to read go when it ends, and when all transfers of them are
 // over, too.
 static void release_ends(struct sim *s, int32_t t) {
-    for (int32_t b = s->task[t].ends; b != SIM_NONE; b = s->task[b].next_end) {
+    for (int32_t b = s->task[t].last.list; b != SIM_NONE; b = s->task[b].last.next) {
         const struct sim_task *x = &s->task[b];
         int64_t time = s->finish[t];
         for (int32_t f = x->sibling; f != SIM_NONE && s->task[f].place != x->place;
@@ -114,7 +114,7 @@ static void run_task(struct sim *s, int32_t t) {
     struct sim_walk *w = &s->walk;
     int32_t v = x->node, place = x->place;
     int64_t start = w->clock[place];
-    for (int32_t b = x->waits; b != SIM_NONE; b = s->task[b].next_first)
+    for (int32_t b = x->first.list; b != SIM_NONE; b = s->task[b].first.next)
         start = s->finish[b] > start ? s->finish[b] : start;
     sim_walk_flush(w, place, start);
     hold(w, place, g->bytes[v], g->workspace[v]);
@@ -128,7 +128,7 @@ static void fetch_task(struct sim *s, int32_t t) {
     struct sim_walk *w = &s->walk;
     int32_t place = x->place, own = sim_clock_of(s, place);
     bool stores = place == s->p->host;
-    int64_t clock = w->clock[own], ready = s->finish[x->waits];
+    int64_t clock = w->clock[own], ready = s->finish[x->first.list];
     int64_t start = ready > clock ? ready : clock;
     const struct route *r = placement_route(s->p, x->from, place);
     for (int32_t k = 0; k < r->n_resources; k++)
