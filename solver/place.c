@@ -277,7 +277,8 @@ static status make_chains(struct place_search *s) {
     s->temperature = ARENA_ARRAY(s->arena, double, s->n_chains);
     if (!s->chain || !s->at_rung || !s->temperature)
         return diag_no_room(s->diags);
-    int32_t n_good = 0, first = o->team ? o->team->rank * s->n_chains : 0;
+    int32_t n_good = 0, n_more = s->n_starts - s->n_chains;
+    int32_t first = o->team ? o->team->rank * s->n_chains : 0;
     for (int32_t k = 0; k < s->n_chains; k++) {
         struct place_chain *ch = &s->chain[k];
         double up = s->n_chains > 1 ? (double)k / (s->n_chains - 1) : 0.25;
@@ -285,8 +286,11 @@ static status make_chains(struct place_search *s) {
         s->at_rung[k] = ch->rung = k;
         ch->arena = arena_make(s->arena->mem);
         ch->failed = !mcmc_make(&ch->arena, s->p, &o->objective, o->allowed, o->seed,
-                                (uint64_t)(first + k), &ch->mc) ||
-                     !mcmc_start(&ch->mc, &s->starts[(first + k) % s->n_starts]);
+                                (uint64_t)(first + k), &ch->mc);
+        // What no chain begins with may still be the best so far.
+        for (int32_t i = 0; k == 0 && i < n_more && !ch->failed; i++)
+            ch->failed = !mcmc_start(&ch->mc, &s->starts[s->n_chains + i]);
+        ch->failed = ch->failed || !mcmc_start(&ch->mc, &s->starts[(first + k) % s->n_starts]);
         n_good += !ch->failed;
     }
     return n_good > 0 ? ST_OK : diag_no_room(s->diags);

@@ -72,9 +72,8 @@ status place(const struct placement *p, const struct place_options *options,
 
 // ---- Starts (place_start.c) ----
 
-// Strategies to begin with: contiguous splits with the least largest load, a list schedule that
-// takes for each node the device on which it ends first, with `copies` another one with the forward
-// pass on every device, and everything on one device. Returns how many, at most `most`; -1: no
-// room.
+// Strategies to begin with: contiguous splits with the least largest load, list schedules, with
+// `copies` also such that copy, and everything on one device. Returns how many, at most `most`; -1:
+// no room.
 int32_t place_starts(const struct placement *p, bool copies, struct arena *a, struct strategy *out,
                      int32_t most);

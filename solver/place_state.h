@@ -3,7 +3,7 @@
 
 #include "solver/place.h"
 
-enum { PLACE_STARTS_MOST = 8, PLACE_MEET_EVERY = 16 }; // rounds between restarts, and meetings
+enum { PLACE_STARTS_MOST = 12, PLACE_MEET_EVERY = 16 }; // rounds between restarts, and meetings
 
 struct place_chain {
     struct arena arena;

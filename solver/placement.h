@@ -99,3 +99,5 @@ static inline bool placement_runs_on(const struct placement *p, int32_t node, in
 
 // Whether all nodes of the group can run there.
 bool placement_group_runs_on(const struct placement *p, int32_t group, int32_t device);
+// What a device that runs all of them holds for them throughout.
+int64_t placement_group_resident(const struct placement *p, int32_t group);

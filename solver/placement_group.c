@@ -35,3 +35,10 @@ status placement_link_groups(struct arena *a, struct diags *d, const char *file,
     }
     return st;
 }
+
+int64_t placement_group_resident(const struct placement *p, int32_t group) {
+    int64_t sum = 0;
+    for (int32_t k = p->group_start[group]; k < p->group_start[group + 1]; k++)
+        sum += p->resident_bytes[p->group_nodes[k]];
+    return sum;
+}
