@@ -8,12 +8,13 @@
 #include "solver/place_remat.h"
 #include "solver/pool.h"
 
-enum { ROUND_PROPOSALS = 1000, EXCHANGE_STREAM = 1 << 20 };
+enum { ROUND_PROPOSALS = 1000, EXCHANGE_STREAM = 1 << 20 }; // proposals: of each chain, in the mean
 #define REMAT_SHARE   0.25 // of the time, for starts that recompute
 #define POLISH_SHARE  0.05 // of the time, each time that the best is polished on the way
 #define POLISH_END    0.1  // and in the end
 #define COLDEST       1e-4 // temperatures at first, relative to the cost
-#define HOTTEST       3e-2
+#define HOTTEST       0.3
+#define COOLER_SHARE  0.6 // of the proposals of the next cooler rung
 #define HEAT_STEP     1.2
 #define LEAST_HEAT    1e-7
 #define MOST_HEAT     0.3
@@ -80,6 +81,16 @@ static status collect(struct place_search *s) {
 
 // ---- Rounds ----
 
+// The proposals of a round, of which each rung has a part of what the one below it has: the cold
+// ones find most, the hot ones are there to lead them somewhere else. The parts sum up to all.
+static int64_t share_of(const struct place_search *s, int32_t rung) {
+    double all = 1 - pow(COOLER_SHARE, s->n_chains);
+    double from = (1 - pow(COOLER_SHARE, rung)) / all;
+    double to = (1 - pow(COOLER_SHARE, rung + 1)) / all;
+    int64_t last = rung + 1 == s->n_chains ? s->in_round : (int64_t)(to * (double)s->in_round);
+    return last - (int64_t)(from * (double)s->in_round);
+}
+
 static void run_chain(void *context, int32_t index) {
     struct place_search *s = context;
     struct place_chain *ch = &s->chain[index];
@@ -87,7 +98,7 @@ static void run_chain(void *context, int32_t index) {
         return;
     int64_t before = ch->mc.n_worse;
     ch->mc.temperature = s->temperature[ch->rung];
-    ch->n_done = mcmc_run(&ch->mc, s->share, s->stop);
+    ch->n_done = mcmc_run(&ch->mc, share_of(s, ch->rung), s->stop);
     ch->n_worse = ch->mc.n_worse - before;
     ch->failed = ch->mc.sim.broken;
 }
@@ -197,9 +208,9 @@ static status look_around(struct place_search *s) {
 static status run_round(struct place_search *s, int32_t n_threads) {
     struct place_result *out = s->out;
     int64_t left = s->work - out->n_proposals;
-    s->share = ROUND_PROPOSALS;
-    if (s->work > 0 && left / s->n_chains < ROUND_PROPOSALS)
-        s->share = (left + s->n_chains - 1) / s->n_chains;
+    s->in_round = (int64_t)ROUND_PROPOSALS * s->n_chains;
+    if (s->work > 0 && left < s->in_round)
+        s->in_round = left;
     pool_run(n_threads, s->n_chains, run_chain, s);
     for (int32_t k = 0; k < s->n_chains; k++)
         out->n_proposals += s->chain[k].n_done;

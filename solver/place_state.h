@@ -37,7 +37,7 @@ struct place_search {
     int32_t *at_rung;           // the chain on each rung
     double *temperature;        // of each rung
     int64_t work;               // of this search; <= 0: no limit
-    int64_t share;              // proposals of each chain in this round
+    int64_t in_round;           // proposals of all chains in this round
     int64_t start_ns, saved_ns; // saved: the last checkpoint
     struct rng rng;             // for exchanges
     struct strategy starts[PLACE_STARTS_MOST];
