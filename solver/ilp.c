@@ -1,6 +1,11 @@
 // Lazy cuts: solve, realize, look where the schedule breaks the budget, add cuts or rows there,
 // and again (ilp.h).
+#include "solver/cbc_reduce.h"
 #include "solver/ilp_state.h"
+
+#define START_PARTS 16   // around a start: parts of the order that get a cut each ...
+#define FIXED_ROWS  4000 // of a program around a start; more would take too long to be one of many
+#define START_FULL  0.9  // ... when so much of the room is taken there
 
 static double seconds_left(const struct ilp *s) {
     const struct cbc_limits *l = &s->task->limits;
@@ -148,6 +153,20 @@ static bool take_fractions(struct ilp *s, const struct cut_model *m,
     return true;
 }
 
+// What is fixed has the value of the start.
+static void fix_columns(const struct ilp *s, struct cut_model *m, const double *start) {
+    int32_t n = s->view.p->n;
+    for (int32_t k = 0; k < m->cuts.n; k++)
+        for (int32_t i = 0; i < n; i++) {
+            size_t at = (size_t)k * (size_t)n + (size_t)i;
+            int32_t cols[] = {m->keep_col[at], m->run_col[at]};
+            for (int c = 0; c < 2 && s->task->fixed[i]; c++)
+                if (cols[c] >= 0)
+                    m->program.col_lower.at[cols[c]] = m->program.col_upper.at[cols[c]] =
+                        nearbyint(start[cols[c]]);
+        }
+}
+
 // The program, from its relaxation: when that is integral, it is the answer.
 static bool solve_program(struct ilp *s, const struct cut_model *m, const double *start,
                           const struct cbc_limits *limits, struct arena *scratch,
@@ -156,6 +175,22 @@ static bool solve_program(struct ilp *s, const struct cut_model *m, const double
         return take_answer(s, m, answer, scratch);
     return cbc_mip(&m->program, start, limits, scratch, answer) &&
            take_answer(s, m, answer, scratch);
+}
+
+// The program around a start: what is fixed is taken out of it.
+static bool solve_fixed(struct ilp *s, struct cut_model *m, const double *start,
+                        const struct cbc_limits *limits, struct arena *scratch) {
+    struct cbc_reduced small;
+    struct cbc_answer answer;
+    fix_columns(s, m, start);
+    if (!cbc_reduce(&m->program, start, scratch, &small))
+        return false;
+    if (cbc_n_cols(&small.program) == 0 || cbc_n_rows(&small.program) > FIXED_ROWS) {
+        s->over = true; // nothing to choose, or too much
+        return true;
+    }
+    return cbc_mip(&small.program, small.start, limits, scratch, &answer) &&
+           cbc_expand(&small, scratch, &answer) && take_answer(s, m, &answer, scratch);
 }
 
 static bool solve_round(struct ilp *s) {
@@ -173,12 +208,17 @@ static bool solve_round(struct ilp *s) {
     limits.seconds = seconds_left(s);
     if (isinf(limits.seconds))
         limits.seconds = 0;
-    if (ok) {
+    bool fixed = s->task->fixed && start;
+    if (ok && fixed)
+        ok = solve_fixed(s, &m, start, &limits, &scratch);
+    if (ok && !fixed) {
         ok = cbc_lp(&m.program, &limits, &scratch, &answer);
         if (ok && answer.result == CBC_OPTIMAL)
             take_bound(s, cbc_safe_bound(&m.program, answer.price), CUT_NO_SLACK);
     }
-    if (ok && s->task->kind == ILP_RELAX)
+    if (fixed)
+        ; // done
+    else if (ok && s->task->kind == ILP_RELAX)
         ok = take_fractions(s, &m, &answer, &scratch);
     else if (ok && !close_enough(s))
         ok = solve_program(s, &m, start, &limits, &scratch, &answer);
@@ -209,6 +249,27 @@ static bool first_cuts(struct ilp *s) {
     return ok;
 }
 
+// Around a start, the moments where it has the least room left are cuts from the beginning.
+static bool cut_around_start(struct ilp *s) {
+    struct arena scratch = arena_make(s->a->mem);
+    struct sequence start = s->task->start;
+    int64_t *held;
+    int32_t *stage, worst[START_PARTS];
+    bool ok = cut_profile(&s->view, start, &scratch, &held, &stage);
+    for (int32_t part = 0; part < START_PARTS; part++)
+        worst[part] = -1;
+    for (int32_t at = 0; ok && at < start.n; at++) {
+        int32_t part = (int32_t)((int64_t)stage[at] * START_PARTS / s->view.n_steps);
+        if (start.at[at] == stage[at] && (worst[part] < 0 || held[at] > held[worst[part]]))
+            worst[part] = at;
+    }
+    for (int32_t part = 0; ok && part < START_PARTS; part++)
+        if (worst[part] >= 0 && (double)held[worst[part]] > START_FULL * (double)s->view.room)
+            s->is_cut[stage[worst[part]]] = true;
+    arena_free(&scratch);
+    return ok;
+}
+
 bool ilp_solve(const struct ilp_task *task, struct arena *a, struct ilp_result *out) {
     *out = (struct ilp_result){.cost = INT64_MAX, .known_bytes = INT64_MAX};
     out->bound = problem_base_cost(task->p);
@@ -216,7 +277,8 @@ bool ilp_solve(const struct ilp_task *task, struct arena *a, struct ilp_result *
         .task = task, .a = a, .out = out, .safe_bound = out->bound, .start_ns = stop_clock_ns()};
     struct sequence_facts facts;
     bool ok = cut_view_make(task->p, task->budget_bytes, a, &s.view) && first_cuts(&s) &&
-              (task->start.n == 0 || take_sequence(&s, task->start, &facts));
+              (task->start.n == 0 || take_sequence(&s, task->start, &facts)) &&
+              (!task->fixed || cut_around_start(&s));
     while (ok && !close_enough(&s) && !must_end(&s) &&
            (task->n_rounds == 0 || out->n_rounds < task->n_rounds))
         ok = solve_round(&s);

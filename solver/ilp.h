@@ -23,6 +23,8 @@ struct ilp_task {
     int64_t budget_bytes;    // includes fixed_bytes; for ILP_LEAST: known to suffice
     enum ilp_kind kind;
     struct sequence start;    // a schedule within the budget, in the given order; n = 0: none
+    const bool *fixed;        // or NULL. Per node: kept and run again as in `start`, which must be
+                              // there. All bounds are then of this neighbourhood alone
     struct cbc_limits limits; // seconds and stop are for the whole task, n_nodes for each program;
                               // the gap is set by the task
     double gap;               // end when (cost - bound) / cost is at most this; 0: exact

@@ -1,6 +1,7 @@
 // The default method: annealing chains and the integer program, side by side. The chains find good
 // schedules within a second and improve them for as long as there is time; the integer program
-// proves bounds, finds what the chains miss, and ends the run when the gap is closed.
+// proves bounds, finds what the chains miss, and ends the run when the gap is closed. Before it the
+// linear relaxations are rounded, after it the best schedule is improved window by window.
 //
 // When the order is free, the given order comes first, with a part of the effort: it is a far
 // smaller space, so good schedules are found soon, and what is found is where the search through
@@ -11,13 +12,16 @@
 // rounds, or, on one thread, in between. With a limit on work everything comes in a fixed sequence:
 // rounds, the program with a limit on its search tree, rounds. Then the result depends on nothing
 // but the problem, the options and the seed.
+#include <math.h>
 #include <pthread.h>
 
 #include "solver/any_order.h"
 #include "solver/chain.h"
 #include "solver/ilp.h"
 #include "solver/methods.h"
+#include "solver/rounding.h"
 #include "solver/solve.h"
+#include "solver/window.h"
 
 enum {
     WORK_UNIT = 1000,   // of anneal_run, in one unit of --work
@@ -25,11 +29,17 @@ enum {
     PROGRAM_ROUNDS = 4,
     PROGRAM_MOST = 20000, // nodes above which a linear program would outlast a stop by seconds
     PROGRAM_LARGE = 250,  // nodes of a problem above which limited work has no integer program
+    ROUNDING_MOST = 1000, // nodes of a problem whose relaxations are rounded
+    ROUNDING_SMALL = 600, // nodes and edges, when work is limited
+    WINDOW_MOST = 3000,   // nodes of a problem that is improved window by window
     POLISH_NODES = 600,   // a problem of so many is worth some rounds ...
     POLISH_ROUNDS = 4,    // ... even when the start is within the gap already: they take moments
 };
 
-#define GIVEN_PART 4 // one in so many of the work or time: for the given order, when it is free
+#define NO_LIMIT_SECONDS 120  // what is shared out when the time is not limited
+#define ROUNDING_PART    0.1  // of the integer program's time, before it ...
+#define WINDOW_PART      0.25 // ... and after it
+#define GIVEN_PART       4 // one in so many of the work or time: for the given order, when it is free
 
 struct portfolio {
     struct solve_run *r; // of the stage at hand
@@ -52,23 +62,39 @@ static bool is_over(struct portfolio *f) {
     return !open || r->p->n > POLISH_NODES || f->chains.n_rounds >= POLISH_ROUNDS;
 }
 
+// The given order's program proves nothing about other orders, and rounding keeps to it too.
+static status run_given(struct solve_run *r, const struct ilp_effort *effort) {
+    // Linear programs know no limit of work: then only those that are small in any case.
+    bool small =
+        r->options->work > 0 ? r->p->n + r->p->n_edges <= ROUNDING_SMALL : r->p->n <= ROUNDING_MOST;
+    status st = ST_OK;
+    if (small)
+        st = rounding_run(r, effort->seconds * ROUNDING_PART);
+    return st == ST_OK && !solve_over(r) ? ilp_run(r, effort) : st;
+}
+
 static void *run_program(void *argument) {
     struct portfolio *f = argument;
-    // The given order's program proves nothing about other orders.
-    struct any_order_effort any = {.seconds = f->effort.seconds, .n_nodes = f->effort.n_nodes};
-    if (f->r->options->free_order)
-        f->program_status = any_order_run(&f->program_run, &any);
-    else
-        f->program_status = ilp_run(&f->program_run, &f->effort);
+    struct solve_run *r = &f->program_run;
+    const struct ilp_effort *e = &f->effort;
+    struct any_order_effort any = {.seconds = e->seconds, .n_nodes = e->n_nodes};
+    struct window_effort windows = {.seconds = e->seconds * WINDOW_PART, .n_nodes = e->n_nodes};
+    status st = f->r->options->free_order ? any_order_run(r, &any) : run_given(r, e);
+    if (st == ST_OK && r->p->n <= WINDOW_MOST && !solve_over(r))
+        st = window_run(r, &windows);
+    f->program_status = st;
     atomic_store(&f->program_done, true);
     return NULL;
 }
 
-static void ready_program(struct portfolio *f, double seconds) {
+// Takes a part of the time that is left; 0: limits are set by the caller.
+static void ready_program(struct portfolio *f, double part) {
+    double left = stop_seconds_left(f->r->stop);
     f->program_run = *f->r;
     f->program_stop = (struct stop){.deadline_ns = f->r->stop->deadline_ns};
     f->program_run.stop = &f->program_stop;
-    f->effort = (struct ilp_effort){.kind = ILP_LAZY, .seconds = seconds};
+    f->effort = (struct ilp_effort){.kind = ILP_LAZY,
+                                    .seconds = part * (isinf(left) ? NO_LIMIT_SECONDS : left)};
     atomic_store(&f->program_done, false);
 }
 
@@ -104,8 +130,7 @@ static status in_time_alone(struct portfolio *f) {
         if (!program || solve_seconds(r) < first || is_over(f))
             continue;
         program = false;
-        double left = stop_seconds_left(r->stop);
-        ready_program(f, (left < 1e6 ? left : 120) * (r->options->free_order ? 0.15 : 0.5));
+        ready_program(f, r->options->free_order ? 0.15 : 0.5);
         f->program_run.stop = r->stop;
         run_program(f);
         if (f->program_status != ST_OK)
@@ -125,7 +150,7 @@ static status in_time(struct portfolio *f) {
         chains_round(&f->chains, r, n_threads, INT64_MAX);
         if (!tried && !is_over(f)) {
             tried = true;
-            ready_program(f, 0);
+            ready_program(f, 0.8);
             running = pthread_create(&thread, NULL, run_program, f) == 0;
         }
     }

@@ -14,6 +14,7 @@
 #include "solver/checkmate.h"
 #include "solver/ilp.h"
 #include "solver/methods.h"
+#include "solver/rounding.h"
 #include "solver/solve.h"
 
 #define PUBLISHED_CELLS 20000 // stages x (nodes + edges) up to which the published program is used
@@ -119,13 +120,23 @@ static bool round_published(struct solve_run *r, double eps, struct rng *rng) {
     return ok;
 }
 
-static bool round_cuts(struct solve_run *r, double eps) {
+static bool round_cuts(struct solve_run *r, double eps, double seconds) {
     struct arena scratch = arena_make(r->arena->mem);
     struct ilp_task task = relaxation(r, eps);
+    task.limits.seconds = seconds;
     struct ilp_result result;
     bool ok = ilp_solve(&task, &scratch, &result);
     arena_free(&scratch);
     return ok;
+}
+
+status rounding_run(struct solve_run *r, double seconds) {
+    static const double few[] = {0, 0.02, 0.05};
+    size_t n = sizeof few / sizeof *few;
+    bool ok = true;
+    for (size_t k = 0; ok && k < n && !solve_over(r); k++)
+        ok = round_cuts(r, few[k], seconds / (double)n);
+    return ok ? ST_OK : diag_no_room(r->diags);
 }
 
 status method_rounding(struct solve_run *r) {
@@ -133,7 +144,7 @@ status method_rounding(struct solve_run *r) {
     int64_t cells = (int64_t)r->p->n * ((int64_t)r->p->n + r->p->n_edges);
     bool ok = true;
     for (size_t k = 0; ok && k < sizeof shrinks / sizeof *shrinks && !solve_over(r); k++) {
-        ok = round_cuts(r, shrinks[k]);
+        ok = round_cuts(r, shrinks[k], 0);
         if (ok && cells <= PUBLISHED_CELLS && !solve_over(r))
             ok = round_published(r, shrinks[k], &rng);
     }
