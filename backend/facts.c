@@ -10,6 +10,8 @@ struct facts facts_none(void) {
                           .budget_bytes = FACTS_UNKNOWN,
                           .unplanned_peak_bytes = FACTS_UNKNOWN,
                           .peak_bytes = FACTS_UNKNOWN,
+                          .plain_peak_bytes = FACTS_UNKNOWN,
+                          .fused_peak_bytes = FACTS_UNKNOWN,
                           .liveness_bytes = FACTS_UNKNOWN,
                           .arena_bytes = FACTS_UNKNOWN,
                           .cost = FACTS_UNKNOWN,
@@ -34,6 +36,8 @@ void facts_read(const struct model *plan, struct facts *f) {
         f->runtime = pairs_get(&plan->metadata, KEY_RUNTIME);
     read_number(plan, KEY_BUDGET, &f->budget_bytes);
     read_number(plan, KEY_PEAK, &f->peak_bytes);
+    read_number(plan, KEY_PLAIN_PEAK, &f->plain_peak_bytes);
+    read_number(plan, KEY_FUSED_PEAK, &f->fused_peak_bytes);
     read_number(plan, KEY_LIVENESS, &f->liveness_bytes);
     read_number(plan, KEY_ARENA, &f->arena_bytes);
     read_number(plan, KEY_UNPLANNED_PEAK, &f->unplanned_peak_bytes);

@@ -31,6 +31,8 @@ static void add_facts(struct str *out, const struct facts *f, const struct timel
     str_addf(out, ",\n\"interrupted\":%s", f->is_interrupted ? "true" : "false");
     add_number(out, "budget_bytes", f->budget_bytes);
     add_number(out, "peak_bytes", f->peak_bytes);
+    add_number(out, "plain_peak_bytes", f->plain_peak_bytes);
+    add_number(out, "fused_peak_bytes", f->fused_peak_bytes);
     add_number(out, "arena_bytes", f->arena_bytes);
     add_number(out, "liveness_bytes", after->liveness.peak_bytes);
     add_number(out, "unplanned_peak_bytes", f->unplanned_peak_bytes);

@@ -269,6 +269,10 @@ static void add_facts(struct report *r) {
     fact_bytes(out, "budget", f->budget_bytes > 0 ? f->budget_bytes : FACTS_UNKNOWN);
     if (r->after.n_devices == 1)
         fact_bytes(out, "peak on the runtime", f->peak_bytes);
+    if (f->plain_peak_bytes != f->fused_peak_bytes) {
+        fact_bytes(out, "at its levels disabled and basic", f->plain_peak_bytes);
+        fact_bytes(out, "at its levels extended and all", f->fused_peak_bytes);
+    }
     fact_bytes(out, "peak by liveness", r->after.liveness.peak_bytes);
     if (f->arena_bytes >= 0)
         fact_bytes(out, "peak laid out: arena, parameters and inputs",

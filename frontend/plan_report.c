@@ -51,6 +51,8 @@ void plan_report_facts(const struct plan_report *r, struct facts *out) {
     out->unplanned_peak_bytes = r->unplanned_bytes;
     out->budget_bytes = r->budget_bytes;
     out->peak_bytes = r->peak_bytes;
+    out->plain_peak_bytes = r->plain_peak_bytes;
+    out->fused_peak_bytes = r->fused_peak_bytes;
     out->liveness_bytes = r->liveness_bytes;
     out->arena_bytes = r->arena_bytes;
     out->base_cost = r->base_cost;

@@ -6,15 +6,13 @@
 // schedule that won is then applied to the step itself, and the two checks that every plan passes
 // are made on the result: every output is the same expression as before, and the peak is as
 // promised.
-#include "frontend/plan.h"
+#include "frontend/plan_inner.h"
 
 #include <string.h>
 
-#include "backend/runtime.h"
 #include "ir/copy.h"
 #include "ir/keys.h"
 #include "ir/same.h"
-#include "passes/remat.h"
 #include "solver/report.h"
 
 #define MOST_ROUNDS   8
@@ -22,79 +20,6 @@
 #define TIGHTER_SHARE 2 // of the time: what a search gets after a schedule that was over the budget
 #define LOOSER_SHARE  8 // and one that is to use the room that is left
 #define GRACE_SECONDS 1.0 // after an interrupt, to bring what there is within the budget
-
-struct planning {
-    struct model *m;
-    struct pass_context *c;
-    const struct plan_watch *watch;
-    struct solve_hooks hooks;
-    struct plan_report *out;
-    enum runtime runtime;
-    struct remat coarse, fine;
-    struct remat_settings settings;
-    int64_t budget_bytes; // the user's
-};
-
-// What a schedule is on the runtime.
-struct trial {
-    int64_t peak_bytes, plain_peak_bytes, fused_peak_bytes, liveness_bytes;
-    struct remat_result result;
-    const char *top; // the largest tensors at the peak, in words
-};
-
-// The best so far that keeps the promise.
-struct winner {
-    const struct remat *problem; // NULL: there is none
-    struct schedule schedule;
-    int64_t cost; // of the plan
-};
-
-static status rewrite(struct planning *k, struct model *m) {
-    struct pipeline p;
-    status st = pipeline_parse(k->c->arena, k->c->diags, "rewrite", &p);
-    return st ? st : pipeline_run(&p, m, k->c, NULL);
-}
-
-static status measure(struct planning *k, const struct model *m, struct arena *a,
-                      struct trial *out) {
-    struct runtime_report report;
-    struct storage s;
-    struct liveness l;
-    const struct graph *g = m->graph;
-    status st = runtime_peak(m, k->runtime, a, k->c->diags, &report);
-    if (!st)
-        st = storage_of(g, a, k->c->diags, &s);
-    if (!st)
-        st = liveness_of(g, &s, g->order.at, g->order.n, a, k->c->diags, &l);
-    if (st)
-        return st;
-    struct str top = str_make(k->c->arena);
-    runtime_print_top(&top, m, &report);
-    out->top = str_text(&top);
-    out->peak_bytes = report.peak_bytes;
-    out->plain_peak_bytes = report.plain_peak_bytes;
-    out->fused_peak_bytes = report.fused_peak_bytes;
-    out->liveness_bytes = l.peak_bytes;
-    k->out->fixed_bytes = report.fixed_bytes;
-    return ST_OK;
-}
-
-static status make_plan(struct planning *k, struct model *m, const struct remat *r,
-                        struct steps steps, struct arena *a, struct trial *out) {
-    status st = remat_apply(m->graph, r, steps, a, k->c->diags, &out->result);
-    if (!st)
-        st = rewrite(k, m);
-    return st ? st : measure(k, m, a, out);
-}
-
-static status try_schedule(struct planning *k, const struct remat *r, struct steps steps,
-                           struct trial *out) {
-    struct arena scratch = arena_make(k->c->arena->mem);
-    struct model *copy = model_copy(k->m, &scratch);
-    status st = copy ? make_plan(k, copy, r, steps, &scratch, out) : diag_no_room(k->c->diags);
-    arena_free(&scratch);
-    return st;
-}
 
 // ---- Searching ----
 
@@ -211,7 +136,7 @@ static int64_t cost_of(const struct planning *k, const struct trial *t) {
 static status after_success(struct planning *k, struct hunt *h, const struct schedule *s,
                             struct winner *win, bool *more) {
     struct trial t;
-    status st = try_schedule(k, h->r, s->steps, &t);
+    status st = plan_try(k, h->r, s->steps, &t);
     if (st)
         return st;
     int64_t cost = cost_of(k, &t);
@@ -242,7 +167,7 @@ static status try_free_order(struct planning *k, struct hunt *h, struct winner *
     status st = search(k, h, &s);
     if (st)
         return st == ST_INFEASIBLE || st == ST_NO_PLAN ? ST_OK : st;
-    st = try_schedule(k, h->r, s.steps, &t);
+    st = plan_try(k, h->r, s.steps, &t);
     if (st)
         return st;
     int64_t peak = h->least.peak_bytes, cost = cost_of(k, &t);
@@ -291,7 +216,7 @@ static status take_given(struct planning *k, const char *path, struct winner *wi
     if (!st)
         st = remat_read(k->m->graph, &k->fine, path, k->c->arena, k->c->diags, &s->steps);
     if (!st)
-        st = try_schedule(k, &k->fine, s->steps, &t);
+        st = plan_try(k, &k->fine, s->steps, &t);
     if (st)
         return st;
     if (!k->settings.dual && t.peak_bytes > k->budget_bytes)
@@ -349,7 +274,7 @@ static status finish(struct planning *k, const struct winner *win) {
     struct model *step = model_copy(k->m, k->c->arena);
     status st = step ? ST_OK : diag_no_room(k->c->diags);
     if (!st)
-        st = make_plan(k, k->m, win->problem, win->schedule.steps, k->c->arena, &t);
+        st = plan_apply(k, k->m, win->problem, win->schedule.steps, k->c->arena, &t);
     if (st)
         return st;
     const struct schedule *s = &win->schedule;
@@ -413,17 +338,4 @@ status plan_search(struct model *m, struct pass_context *c, const struct plan_wa
     if (!st)
         st = given ? take_given(&k, given, &win) : find_winner(&k, &win);
     return st ? st : finish(&k, &win);
-}
-
-status plan_measure(struct model *step, const struct remat *r, struct steps steps,
-                    struct pass_context *c, int64_t *peak_bytes) {
-    struct plan_report unread = {0};
-    struct pass_context silent = *c;
-    struct planning k = {.m = step, .c = &silent, .out = &unread};
-    struct trial t = {0};
-    silent.progress = NULL;
-    runtime_find(options_text(c->options, "runtime"), &k.runtime); // there are no other words
-    status st = try_schedule(&k, r, steps, &t);
-    *peak_bytes = t.peak_bytes;
-    return st;
 }

@@ -10,6 +10,7 @@
 #define KEY_FUSED_PEAK     "dev.mfc.fused_peak_bytes" // and at levels extended and all
 #define KEY_LIVENESS       "dev.mfc.liveness_bytes"
 #define KEY_ARENA          "dev.mfc.arena_bytes"
+#define KEY_ARENA_LIVE     "dev.mfc.arena_live_bytes" // what is alive at once there, at most
 #define KEY_UNPLANNED_PEAK "dev.mfc.unplanned_peak_bytes"
 #define KEY_COST           "dev.mfc.cost"
 #define KEY_BASE_COST      "dev.mfc.base_cost"

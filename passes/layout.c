@@ -138,7 +138,9 @@ static status write_offsets(struct model *m, const struct layout *l, struct diag
             return diag_no_room(d);
     }
     const char *arena_bytes = number_text(m, l->arena_bytes);
-    if (!arena_bytes || !pairs_set(&m->metadata, m->arena, KEY_ARENA, arena_bytes))
+    const char *live_bytes = number_text(m, l->live_bytes);
+    if (!arena_bytes || !live_bytes || !pairs_set(&m->metadata, m->arena, KEY_ARENA, arena_bytes) ||
+        !pairs_set(&m->metadata, m->arena, KEY_ARENA_LIVE, live_bytes))
         return diag_no_room(d);
     return ST_OK;
 }

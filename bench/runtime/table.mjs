@@ -121,12 +121,11 @@ function measureStep(row, step, reference, isReference) {
       const plain = reference('disabled', version);
       const toPlain = level !== 'disabled' && existsSync(plain) ? summary(compare(plain, save)).worst : undefined;
       const predicted = { disabled: plan.plain_peak_bytes, basic: plan.plain_peak_bytes }[level] ?? plan.fused_peak_bytes;
-      const live = plan.liveness_bytes - r.fixed_bytes;
       add({
         ...row, level, version, measured_bytes: r.total_bytes, load_s: r.load_ms / 1e3, budget_bytes: plan.budget_bytes,
         predicted_bytes: predicted, measured_by_budget: r.total_bytes / plan.budget_bytes || undefined,
         measured_by_predicted: r.total_bytes / predicted || undefined, predicted_overhead: plan.cost / plan.base_cost - 1 || undefined,
-        arena_by_liveness: plan.arena_bytes / live || undefined, control_share: timed.control_share,
+        arena_by_liveness: plan.arena_bytes / plan.arena_live_bytes || undefined, control_share: timed.control_share,
         measured_overhead: timed.overhead,
         outputs: same.n_outputs, bit_equal: same.n_equal, worst_error: same.worst, where: same.where, worst_to_disabled: toPlain,
       });
