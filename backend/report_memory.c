@@ -5,40 +5,16 @@
 #include <string.h>
 
 #include "backend/markup.h"
-#include "backend/report_parts.h"
-#include "backend/svg.h"
+#include "backend/report_panel.h"
 
 #define WIDTH       960.0
-#define LEFT        72.0
 #define RIGHT       22.0
 #define PLOT_TOP    26.0
 #define PLOT_HEIGHT 270.0
-#define STRIP       13.0 // height of a strip
 #define STRIP_STEP  19.0 // from one strip to the next
 #define BANDS       440  // at most about so many
 #define NAME_LENGTH 48
 #define SHOWN       4 // tensors named on hover
-
-enum axis { AXIS_TIME, AXIS_STEP };
-
-struct band {
-    uint32_t first, last, top; // steps of one device; `top` is the fullest
-    uint32_t n;                // how many of them
-    double from, to;
-};
-
-struct bands {
-    struct band *at;
-    size_t n;
-};
-
-static double begin_of(const struct timeline *t, uint32_t step, enum axis axis) {
-    return axis == AXIS_TIME ? (double)t->start[step] : step;
-}
-
-static double end_of(const struct timeline *t, uint32_t step, enum axis axis) {
-    return axis == AXIS_TIME ? (double)t->end[step] : step + 1;
-}
 
 static double span_of(const struct timeline *t, enum axis axis) {
     return axis == AXIS_TIME ? (double)t->span : t->n_steps;
@@ -52,21 +28,21 @@ static struct bands make_bands(const struct timeline *t, uint32_t device, enum a
         if (t->device[i] != device)
             continue;
         struct band *last = b.n ? &b.at[b.n - 1] : NULL;
-        if (last && (last->to - last->from < least || end_of(t, i, axis) <= last->to)) {
+        if (last && (last->to - last->from < least || panel_end(t, i, axis) <= last->to)) {
             last->last = i;
             last->n++;
             if (t->held_bytes[i] > t->held_bytes[last->top])
                 last->top = i;
         } else {
-            double from = begin_of(t, i, axis);
+            double from = panel_begin(t, i, axis);
             if (last && from < last->from) // a transfer beside a node that runs
                 from = last->from;
             if (last)
                 last->to = from;
             b.at[b.n++] = (struct band){.first = i, .last = i, .top = i, .n = 1, .from = from};
         }
-        if (end_of(t, i, axis) > b.at[b.n - 1].to || b.at[b.n - 1].n == 1)
-            b.at[b.n - 1].to = end_of(t, i, axis);
+        if (panel_end(t, i, axis) > b.at[b.n - 1].to || b.at[b.n - 1].n == 1)
+            b.at[b.n - 1].to = panel_end(t, i, axis);
     }
     return b;
 }
@@ -81,17 +57,7 @@ static double *edges(const struct bands *b, struct arena *a) {
     return x;
 }
 
-struct panel {
-    struct report *r;
-    int64_t budget_bytes; // of the plan, or what the device has; 0: none
-    struct svg_plot plot;
-    enum axis axis;
-    uint32_t device;
-    struct bands before, after;
-};
-
 static const char *const holder_class[] = {"fixed", "activation", "again", "gradient", "workspace"};
-static const char *const work_class[] = {"activation", "gradient", "again", "transfer", "control"};
 
 static void draw_areas(const struct panel *p) {
     struct report *r = p->r;
@@ -174,59 +140,6 @@ static void draw_budget(const struct panel *p, double peak_label_x) {
              p->plot.width);
     svg_text(r->out, left ? LEFT + 6 : WIDTH - RIGHT - 6, y - 6, left ? SVG_START : SVG_END,
              "mark budget-text", str_text(&label));
-}
-
-// What is sent has a strip of its own: it arrives beside the work.
-enum strip { STRIP_WORK, STRIP_SENT };
-
-static enum strip strip_of(const struct timeline *t, uint32_t step) {
-    return t->n_devices > 1 && t->work[step] == WORK_TRANSFER ? STRIP_SENT : STRIP_WORK;
-}
-
-// The end of the run of steps of one device and strip that do the same kind of work without a pause
-// that could be seen.
-static uint32_t run_end(const struct panel *p, const struct timeline *t, uint32_t first) {
-    uint32_t last = first;
-    for (uint32_t i = first + 1; i < t->n_steps; i++) {
-        if (t->device[i] != t->device[first] || strip_of(t, i) != strip_of(t, first))
-            continue;
-        if (svg_x(&p->plot, begin_of(t, i, p->axis)) - svg_x(&p->plot, end_of(t, last, p->axis)) >
-            1)
-            break;
-        if (t->work[i] != t->work[first])
-            break;
-        last = i;
-    }
-    return last;
-}
-
-// Runs of the same kind of work become one block, all blocks of a kind one path. What is too narrow
-// to be seen is widened when it is a recomputation or a transfer.
-static void draw_strip(const struct panel *p, const struct timeline *t, double y, const char *name,
-                       enum strip kind) {
-    struct str *out = p->r->out, kinds[WORK_COUNT_];
-    for (int w = 0; w < WORK_COUNT_; w++)
-        kinds[w] = str_make(p->r->arena);
-    svg_text(out, LEFT - 8, y + STRIP - 3, SVG_END, "tick", name);
-    uint32_t last = 0;
-    for (uint32_t first = 0; first < t->n_steps; first = last + 1) {
-        last = first;
-        if (t->device[first] != p->device || strip_of(t, first) != kind)
-            continue;
-        enum work w = t->work[first];
-        double x = svg_x(&p->plot, begin_of(t, first, p->axis));
-        last = run_end(p, t, first);
-        double width = svg_x(&p->plot, end_of(t, last, p->axis)) - x;
-        if (width < 1 && (w == WORK_AGAIN || w == WORK_TRANSFER))
-            width = 1;
-        if (width > 0.05)
-            str_addf(&kinds[w], "M%.1f %.1fh%.1fv%gh-%.1fz", x, y, width, STRIP, width);
-    }
-    for (int w = 0; w < WORK_COUNT_; w++) {
-        if (w != WORK_CONTROL && kinds[w].n)
-            str_addf(out, "<path class=\"%s\" d=\"%s\"/>\n", work_class[w], str_text(&kinds[w]));
-        out->failed = out->failed || kinds[w].failed;
-    }
 }
 
 static void add_held(struct str *out, const struct timeline *t, uint32_t step) {
@@ -352,11 +265,11 @@ static void draw_panel(struct report *r, enum axis axis, uint32_t device) {
     if (same)
         mark_peak(&p, &r->before, &p.before, "unplanned", "before-dot");
     draw_budget(&p, mark_peak(&p, &r->after, &p.after, "plan", "plan-dot"));
-    draw_strip(&p, &r->after, strips, several ? "runs" : "plan", STRIP_WORK);
+    panel_strip(&p, &r->after, strips, several ? "runs" : "plan", STRIP_WORK);
     if (several)
-        draw_strip(&p, &r->after, strips + STRIP_STEP, "receives", STRIP_SENT);
+        panel_strip(&p, &r->after, strips + STRIP_STEP, "receives", STRIP_SENT);
     else if (same)
-        draw_strip(&p, &r->before, strips + STRIP_STEP, "unplanned", STRIP_WORK);
+        panel_strip(&p, &r->before, strips + STRIP_STEP, "unplanned", STRIP_WORK);
     draw_fields(&p, bottom);
     svg_end(r->out);
     str_add(r->out, "</figure>\n");
