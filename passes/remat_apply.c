@@ -247,18 +247,6 @@ static void mark_needed(void *to, value_id v, node_id user) {
     ((bool *)to)[v.i] = true;
 }
 
-// An optional result that nobody reads is not asked for, as everywhere in a plan.
-static void drop_results(struct graph *g, struct node *n, const bool *needed) {
-    for (uint32_t o = n->n_out; o-- > 0;) {
-        if ((n->out[o].i && needed[n->out[o].i]) || !rewrite_may_drop(n, o))
-            continue;
-        if (n->out[o].i)
-            graph_value(g, n->out[o])->def = NODE_NONE;
-        n->out[o] = VALUE_NONE;
-        n->n_out -= o + 1 == n->n_out;
-    }
-}
-
 // Walks backwards, so that what only dead nodes read is dead too.
 static bool drop_dead(struct placing *p) {
     struct graph *g = p->g;
@@ -276,7 +264,7 @@ static bool drop_dead(struct placing *p) {
             graph_remove_node(g, p->order.at[i]);
             continue;
         }
-        drop_results(g, n, needed);
+        rewrite_drop_results(g, n, needed); // as everywhere in a plan
         for (uint32_t k = 0; k < n->n_in; k++)
             needed[n->in[k].i] = true;
         node_captured(g, p->order.at[i], mark_needed, needed);

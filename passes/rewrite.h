@@ -53,8 +53,8 @@ node_id rewrite_twin(struct rewrite *r, node_id n);
 
 // rewrite_unread.c: outputs that nobody reads go, where an operator may leave them out.
 status rewrite_drop_unread(struct rewrite *r);
-// Output k of a node that nobody reads may be left out: the operator allows it, and does the same.
-bool rewrite_may_drop(const struct node *n, uint32_t k);
+// The same for one node; `is_read` is per value.
+void rewrite_drop_results(struct graph *g, struct node *n, const bool *is_read);
 
 // rewrite_masks.c: random Dropouts get a mask that is read; before the walk, and on it.
 status rewrite_add_masks(struct rewrite *r);
