@@ -101,6 +101,7 @@ async function printsAll(browser, url) {
   const kept = `document.querySelector("details tbody tr").checkVisibility({ contentVisibilityAuto: true })`;
   assert.equal(await page.run(kept), false);
   await page.send("Emulation.setEmulatedMedia", { media: "print" });
+  await page.run("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
   assert.equal(await page.run(kept), true);
 }
 
