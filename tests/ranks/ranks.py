@@ -129,8 +129,9 @@ def kill(t):
         found = first_words(child)
         time.sleep(2)
         os.kill(rank_pid(t.mfc, target, victim), signal.SIGKILL)
-        out, _ = child.communicate()
+        out, err = child.communicate()
         assert child.returncode == 0, child.returncode
+        assert os.path.exists(target), f"rank {victim} killed, {dict(mca)}: nothing was written\n{out}\n{err}"
         assert t.makespan(problem, target) <= found
         assert f"ranks            {N - 1} of {N} to the end" in out, out
         assert os.listdir(t.scratch).count(os.path.basename(target)) == 1
