@@ -177,6 +177,19 @@ static bool solve_program(struct ilp *s, const struct cut_model *m, const double
            take_answer(s, m, answer, scratch);
 }
 
+// Its relaxation, which gives a bound; then, as the task is, its fractions or the program.
+static bool solve_whole(struct ilp *s, const struct cut_model *m, const double *start,
+                        const struct cbc_limits *limits, struct arena *scratch) {
+    struct cbc_answer answer;
+    if (!cbc_lp(&m->program, limits, scratch, &answer))
+        return false;
+    if (answer.result == CBC_OPTIMAL)
+        take_bound(s, cbc_safe_bound(&m->program, answer.price), CUT_NO_SLACK);
+    if (s->task->kind == ILP_RELAX)
+        return take_fractions(s, m, &answer, scratch);
+    return close_enough(s) || solve_program(s, m, start, limits, scratch, &answer);
+}
+
 // The program around a start: what is fixed is taken out of it.
 static bool solve_fixed(struct ilp *s, struct cut_model *m, const double *start,
                         const struct cbc_limits *limits, struct arena *scratch) {
@@ -197,7 +210,6 @@ static bool solve_round(struct ilp *s) {
     struct arena scratch = arena_make(s->a->mem);
     struct cut_model m;
     struct cuts cuts;
-    struct cbc_answer answer;
     double *start = NULL;
     bool ok = collect_cuts(s, &scratch, &cuts) &&
               cut_model_build(&s->view, cuts, &s->rows, kind_flags(s->task->kind), &scratch, &m);
@@ -208,20 +220,10 @@ static bool solve_round(struct ilp *s) {
     limits.seconds = seconds_left(s);
     if (isinf(limits.seconds))
         limits.seconds = 0;
-    bool fixed = s->task->fixed && start;
-    if (ok && fixed)
+    if (ok && s->task->fixed && start)
         ok = solve_fixed(s, &m, start, &limits, &scratch);
-    if (ok && !fixed) {
-        ok = cbc_lp(&m.program, &limits, &scratch, &answer);
-        if (ok && answer.result == CBC_OPTIMAL)
-            take_bound(s, cbc_safe_bound(&m.program, answer.price), CUT_NO_SLACK);
-    }
-    if (fixed)
-        ; // done
-    else if (ok && s->task->kind == ILP_RELAX)
-        ok = take_fractions(s, &m, &answer, &scratch);
-    else if (ok && !close_enough(s))
-        ok = solve_program(s, &m, start, &limits, &scratch, &answer);
+    else if (ok)
+        ok = solve_whole(s, &m, start, &limits, &scratch);
     s->out->n_cuts = cuts.n;
     s->out->n_rounds++;
     arena_free(&scratch);
