@@ -119,16 +119,21 @@ def rank_pid(mfc, output, rank):
     raise AssertionError(f"rank {rank} is not there")
 
 
+def start_and_kill(t, problem, target, victim, seconds, **options):
+    """Kills a rank once something was found; the search as it goes on, and the makespan of that."""
+    child = t.start("place", problem, "--time", seconds, "--chains", "2", "-j1", "--progress", "always", "-o", target, **options)
+    found = first_words(child)
+    time.sleep(2)
+    os.kill(rank_pid(t.mfc, target, victim), signal.SIGKILL)
+    return child, found
+
+
 def kill(t):
     problem = t.problem()
     tcp = (("btl", "tcp,self"),)  # as between hosts
     for victim, mca in ((1, ()), (0, ()), (2, tcp), (0, tcp)):
         target = t.path(f"{victim}{len(mca)}.json")
-        child = t.start("place", problem, "--time", "10", "--chains", "2", "-j1", "--progress", "always", "-o",
-                        target, mca=mca)
-        found = first_words(child)
-        time.sleep(2)
-        os.kill(rank_pid(t.mfc, target, victim), signal.SIGKILL)
+        child, found = start_and_kill(t, problem, target, victim, "10", mca=mca)
         out, err = child.communicate()
         assert child.returncode == 0, child.returncode
         assert os.path.exists(target), f"rank {victim} killed, {dict(mca)}: nothing was written\n{out}\n{err}"
@@ -157,11 +162,7 @@ def abort(t):
     problem = t.problem()
     for victim in (1, 0):
         target = t.path(f"abort{victim}.json")
-        child = t.start("place", problem, "--time", "600", "--chains", "2", "-j1", "--progress", "always", "-o",
-                        target, recovery=False)
-        found = first_words(child)
-        time.sleep(2)
-        os.kill(rank_pid(t.mfc, target, victim), signal.SIGKILL)
+        child, found = start_and_kill(t, problem, target, victim, "600", recovery=False)
         child.communicate()
         assert t.makespan(problem, target) <= found
         print(f"rank {victim} killed, all ended: from {found} to {t.makespan(problem, target)}")

@@ -27,6 +27,15 @@ static void note(void *context, const struct solve_event *e) {
     w->cost = e->cost;
 }
 
+// A random problem, and the budget so many tenths of the way from the least to the most memory.
+static int64_t make_problem(struct scene *s, uint64_t seed, uint64_t index, int32_t most_nodes,
+                            int share, struct problem *p) {
+    assert_int_equal(random_problem(&s->arena, &s->diags, seed, index, most_nodes, false, p),
+                     ST_OK);
+    int64_t peak = problem_given_peak(p, &s->arena), floor = problem_floor(p, NULL);
+    return floor + (peak - floor) * share / 10;
+}
+
 // A run around one member.
 struct lone {
     struct solve_options o;
@@ -103,9 +112,8 @@ static void windows_gain(void **unused) {
             struct problem p;
             struct lone l;
             scene_open(&s);
-            assert_int_equal(random_problem(&s.arena, &s.diags, 42, index, 160, false, &p), ST_OK);
-            int64_t peak = problem_given_peak(&p, &s.arena), floor = problem_floor(&p, NULL);
-            lone_open(&l, &s, &p, floor + (peak - floor) * 7 / 10, free_order);
+            int64_t budget = make_problem(&s, 42, index, 160, 7, &p);
+            lone_open(&l, &s, &p, budget, free_order);
             if (p.n > 90 && offer_start(&l, &s)) {
                 int64_t before = solve_best_cost(&l.r);
                 assert_int_equal(window_run(&l.r, &(struct window_effort){.n_nodes = 10}), ST_OK);
@@ -127,9 +135,8 @@ static void rounding_finds(void **unused) {
         struct problem p;
         struct lone l;
         scene_open(&s);
-        assert_int_equal(random_problem(&s.arena, &s.diags, 43, index, 40, false, &p), ST_OK);
-        int64_t peak = problem_given_peak(&p, &s.arena), floor = problem_floor(&p, NULL);
-        lone_open(&l, &s, &p, floor + (peak - floor) / 2, false);
+        int64_t budget = make_problem(&s, 43, index, 40, 5, &p);
+        lone_open(&l, &s, &p, budget, false);
         assert_int_equal(rounding_run(&l.r, 0), ST_OK);
         n_found += l.watch.n_by['R'] > 0;
         assert_true(solve_best_cost(&l.r) >= solve_best_bound(&l.r));
@@ -149,9 +156,8 @@ static void members_stop(void **unused) {
             struct problem p;
             struct lone l;
             scene_open(&s);
-            assert_int_equal(random_problem(&s.arena, &s.diags, 42, index, 70, false, &p), ST_OK);
-            int64_t peak = problem_given_peak(&p, &s.arena), floor = problem_floor(&p, NULL);
-            lone_open(&l, &s, &p, floor + (peak - floor) * 7 / 10, true);
+            int64_t budget = make_problem(&s, 42, index, 70, 7, &p);
+            lone_open(&l, &s, &p, budget, true);
             if (offer_start(&l, &s)) {
                 l.watch.stop = &l.stop;
                 if (early)
@@ -173,7 +179,7 @@ static void all_of_them_take_part(void **unused) {
     static const struct {
         uint64_t seed, index;
         int32_t most_nodes;
-        int share; // of the way from the least to the most memory, in tenths
+        int share;
     } cases[] = {{44, 3, 36, 6}, {42, 0, 160, 7}, {55, 7, 160, 5}, {55, 7, 160, 7}};
     struct watch sum = {0};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -182,12 +188,9 @@ static void all_of_them_take_part(void **unused) {
         struct schedule out;
         struct watch watch = {.cost = INT64_MAX};
         scene_open(&s);
-        assert_int_equal(random_problem(&s.arena, &s.diags, cases[k].seed, cases[k].index,
-                                        cases[k].most_nodes, false, &p),
-                         ST_OK);
-        int64_t peak = problem_given_peak(&p, &s.arena), floor = problem_floor(&p, NULL);
         struct solve_options o = solve_defaults();
-        o.budget_bytes = floor + (peak - floor) * cases[k].share / 10;
+        o.budget_bytes = make_problem(&s, cases[k].seed, cases[k].index, cases[k].most_nodes,
+                                      cases[k].share, &p);
         o.seconds = 0;
         o.work = 1;
         o.gap = 0;
