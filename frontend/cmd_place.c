@@ -171,6 +171,7 @@ static status run(struct cli *c) {
         return st;
     o.resume = resume;
     o.team = c->team;
+    o.worker_path = cli_worker_path();
     const char *path = options_text(&c->options, "output");
     struct watching w = {.p = &p,
                          .path = path && strcmp(path, "-") != 0 ? path : NULL,

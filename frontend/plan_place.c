@@ -101,6 +101,7 @@ status plan_place(struct model *m, struct pass_context *c, const struct plan_pla
     *out = (struct plan_placed){0};
     status st = settings_read_place(c->options, c->arena, c->diags, &o);
     o.team = how->team;
+    o.worker_path = c->worker_path;
     if (how->objective)
         o.objective = *how->objective;
     if (!st)

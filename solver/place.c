@@ -268,9 +268,13 @@ static status make_starts(struct place_search *s) {
     if (st != ST_OK)
         return st;
     int32_t n = 0;
+    struct remat_effort effort = {.stop = s->stop,
+                                  .seconds = s->options->seconds * REMAT_SHARE,
+                                  .seed = s->options->seed,
+                                  .worker_path = s->options->worker_path};
     if (s->options->allowed.recompute && !s->options->resume) // dear, and not to be needed
-        n = place_remat(s->p, s->options->seed, s->options->seconds * REMAT_SHARE, s->stop,
-                        s->arena, s->starts + s->n_starts, PLACE_STARTS_MOST - s->n_starts);
+        n = place_remat(s->p, &effort, s->arena, s->starts + s->n_starts,
+                        PLACE_STARTS_MOST - s->n_starts);
     s->n_starts += n > 0 ? n : 0;
     if (n >= 0)
         n = place_starts(s->p, s->options->allowed.copies, s->arena, s->starts + s->n_starts,

@@ -34,6 +34,7 @@ struct place_options {
     double checkpoint_seconds;   // how often, at most
     const struct source *resume; // a checkpoint to go on from, or NULL
     const struct team *team;     // searches in other processes to work with, or NULL
+    const char *worker_path; // the mfc executable, to run CBC in a process of its own; NULL: here
 };
 
 struct place_options place_defaults(void);

@@ -37,8 +37,9 @@ status place_improve(struct place_search *s, double seconds, bool is_end) {
     struct polish_effort effort = {.stop = s->stop,
                                    .seconds = seconds,
                                    .gap = is_end ? GAP_IN_THE_END : GAP_ON_THE_WAY,
-                                   .seed = s->options->seed +
-                                           (is_end ? 0 : (uint64_t)s->out->n_rounds)};
+                                   .seed =
+                                       s->options->seed + (is_end ? 0 : (uint64_t)s->out->n_rounds),
+                                   .worker_path = s->options->worker_path};
     if (seconds <= 0 || s->options->work > 0) // then it must not depend on the clock
         effort.work_per_node = is_end ? WORK_IN_THE_END : WORK_ON_THE_WAY;
     bool better = false;

@@ -191,6 +191,7 @@ static status solve_part(struct polisher *f, int64_t budget, double seconds, str
     o.work = f->effort->work_per_node * f->problem.n;
     o.seed = f->effort->seed;
     o.threads = 1;
+    o.worker_path = f->effort->worker_path;
     struct solve_hooks hooks = {.stop = f->effort->stop};
     return solve(&f->problem, &o, &hooks, f->scratch, f->diags, out);
 }

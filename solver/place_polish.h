@@ -13,6 +13,7 @@ struct polish_effort {
     int64_t work_per_node; // units of the solver's work
     double gap;            // how near to the bound is near enough
     uint64_t seed;
+    const char *worker_path; // see solve.h
 };
 
 // One device after the other, as long as it makes the strategy better: fewer bytes over memory, or

@@ -28,9 +28,7 @@ struct part { // what one device does
 
 struct cutting {
     const struct placement *p;
-    struct stop *stop;
-    double seconds; // for each device; 0: no limit
-    uint64_t seed;
+    const struct remat_effort *effort;
     struct arena *arena;   // for the strategies
     struct arena *scratch; // for the rest
     int32_t *device;       // per node
@@ -184,11 +182,12 @@ static status plan_part(struct cutting *k, int32_t device, struct diags *d) {
     o.budget_bytes = k->p->place[device].memory_bytes;
     o.free_order = false;
     o.gap = NEAR_ENOUGH;
-    o.seconds = k->seconds;
+    o.seconds = k->effort->seconds / (SHARES * k->p->n_devices);
     o.work = (int64_t)WORK_PER_NODE * part->problem.n;
-    o.seed = k->seed;
+    o.seed = k->effort->seed;
     o.threads = 1;
-    struct solve_hooks hooks = {.stop = k->stop};
+    o.worker_path = k->effort->worker_path;
+    struct solve_hooks hooks = {.stop = k->effort->stop};
     st = solve(&part->problem, &o, &hooks, k->scratch, d, &s);
     if (st == ST_INFEASIBLE || st == ST_NO_PLAN) {
         o.method = "keep-all";
@@ -266,23 +265,21 @@ static bool attempt(struct cutting *k, enum share how, struct strategy *out) {
     return k->ok;
 }
 
-int32_t place_remat(const struct placement *p, uint64_t seed, double seconds, struct stop *stop,
-                    struct arena *a, struct strategy *out, int32_t most) {
+int32_t place_remat(const struct placement *p, const struct remat_effort *effort, struct arena *a,
+                    struct strategy *out, int32_t most) {
     int32_t n = 0;
     bool ok = true;
     for (int how = 0; p->graph.has_forward && how < SHARES && n < most && ok; how++) {
         struct arena scratch = arena_make(a->mem);
         struct cutting k = {.p = p,
-                            .stop = stop,
-                            .seconds = seconds / (SHARES * p->n_devices),
-                            .seed = seed,
+                            .effort = effort,
                             .arena = a,
                             .scratch = &scratch,
                             .device = ARENA_ARRAY(&scratch, int32_t, p->graph.n),
                             .until = ARENA_ARRAY(&scratch, double, p->n_devices),
                             .part = ARENA_ARRAY(&scratch, struct part, p->n_devices)};
         k.ok = k.device && k.until && k.part;
-        if (k.ok && !stop_now(stop))
+        if (k.ok && !stop_now(effort->stop))
             n += attempt(&k, (enum share)how, &out[n]);
         ok = k.ok;
         arena_free(&scratch);

@@ -7,8 +7,14 @@
 #include "ir/base/stop.h"
 #include "solver/strategy.h"
 
+struct remat_effort {
+    struct stop *stop;
+    double seconds; // for all together, about; 0: a work that depends on the problem alone
+    uint64_t seed;
+    const char *worker_path; // see solve.h
+};
+
 // At most `most` strategies that can be carried out, whether they fit or not; fewer when the graph
-// does not tell forward from backward, or the stop is raised. All together take about `seconds`, or
-// a work that depends on the problem alone (0). -1: no room.
-int32_t place_remat(const struct placement *p, uint64_t seed, double seconds, struct stop *stop,
-                    struct arena *a, struct strategy *out, int32_t most);
+// does not tell forward from backward, or the stop is raised. -1: no room.
+int32_t place_remat(const struct placement *p, const struct remat_effort *effort, struct arena *a,
+                    struct strategy *out, int32_t most);

@@ -66,7 +66,8 @@ static bool receive_all(const struct watch *w, void *to, size_t n) {
 }
 
 // A process group of its own keeps the terminal's Ctrl-C away from the worker; its standard output
-// and error go nowhere, its standard input is the socket.
+// and error go nowhere, its standard input is the socket. It gets no other file: what this process
+// talks to, such as the ranks of a team, must see its end even while the worker goes on.
 static bool start_worker(const char *path, int socket_fd, pid_t *pid) {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -84,6 +85,7 @@ static bool start_worker(const char *path, int socket_fd, pid_t *pid) {
         !posix_spawn_file_actions_adddup2(&files, socket_fd, 0) &&
         !posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0) &&
         !posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0) &&
+        !posix_spawn_file_actions_addclosefrom_np(&files, 3) &&
         !posix_spawnattr_setpgroup(&attributes, 0) &&
         !posix_spawnattr_setsigmask(&attributes, &none) &&
         !posix_spawnattr_setsigdefault(&attributes, &all) &&

@@ -42,7 +42,7 @@ static int n_that_fit(struct scene *s, const struct placement *p, int *n_made) {
     struct stop stop = {.deadline_ns = STOP_NEVER};
     struct strategy made[2];
     int n_fit = 0;
-    *n_made = place_remat(p, 1, 0, &stop, &s->arena, made, 2);
+    *n_made = place_remat(p, &(struct remat_effort){.stop = &stop, .seed = 1}, &s->arena, made, 2);
     assert_true(*n_made >= 0);
     for (int i = 0; i < *n_made; i++) {
         struct strategy_facts facts;
