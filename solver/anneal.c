@@ -6,7 +6,7 @@
 
 #include "solver/anneal_moves.h"
 
-enum { PRICE_EVERY = 64, SPREAD_EVERY = 32, TRADE_EVERY = 16 };
+enum { PRICE_EVERY = 64, SPREAD_EVERY = 32, TRADE_EVERY = 16, WINDOW_EVERY = 8192 };
 #define PRICE_MOST 1e6 // how far the price may go from where it began
 
 bool anneal_make(struct arena *a, const struct problem *p, int64_t budget_bytes, bool free_order,
@@ -142,6 +142,8 @@ bool anneal_run(struct anneal *an, int64_t work, double hot, double cold, int64_
     for (int64_t i = 0; st->work - from < work; i++) {
         if (st->broken || an->best_cost <= good_cost)
             break;
+        if (i % WINDOW_EVERY == 0)
+            anneal_look_elsewhere(an);
         if (i % PRICE_EVERY == 0) {
             double done = (double)(st->work - from) / (double)work;
             an->temperature = hot * pow(cold / hot, done);

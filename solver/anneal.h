@@ -5,6 +5,9 @@
 // byte and run, which rises while the sequence is over budget and falls while it is not, so the
 // search walks along the border from both sides. The best sequence within budget is remembered.
 //
+// In a long sequence the moves stay within a window for a while, then in another: so what they look
+// at is in the processor's caches, and a move costs about the same at any length.
+//
 // Random numbers are counter-based: the same start, seed, chain and calls give the same result.
 #pragma once
 
@@ -20,6 +23,7 @@ struct anneal {
     double price;     // cost per byte over budget
     double first_price;
     double temperature;
+    int32_t window, n_window; // first slot, and how many: where moves begin at the moment
 
     int32_t *best; // the cheapest sequence within budget; n_best = 0: none yet
     int32_t n_best, cap_best;

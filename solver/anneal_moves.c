@@ -3,6 +3,8 @@
 // their node.
 #include "solver/anneal_moves.h"
 
+enum { AGAIN_TRIES = 16 };
+
 // ---- adding
 
 // Plans to run `node` before slot; of its inputs, those that are not held there are run again too
@@ -113,11 +115,23 @@ void anneal_cascade(struct anneal *an, int32_t slot) {
     }
 }
 
-int32_t anneal_random_again(struct anneal *an) {
-    struct state *st = &an->st;
+int32_t anneal_random_node_again(struct anneal *an) {
+    const struct state *st = &an->st;
     if (st->n_again == 0)
         return -1;
-    const struct state_list *r = &st->runs[st->again[rng_below(&an->rng, (uint64_t)st->n_again)]];
+    for (int32_t k = 0; k < AGAIN_TRIES && an->n_window < st->n_slots; k++) {
+        int32_t node = st->node_at[anneal_random_run(an)];
+        if (st->runs[node].n > 1)
+            return node;
+    }
+    return st->again[rng_below(&an->rng, (uint64_t)st->n_again)];
+}
+
+int32_t anneal_random_again(struct anneal *an) {
+    int32_t node = anneal_random_node_again(an);
+    if (node < 0)
+        return -1;
+    const struct state_list *r = &an->st.runs[node];
     int32_t first = an->free_order ? 0 : 1;
     return r->at[first + (int32_t)rng_below(&an->rng, (uint64_t)(r->n - first))];
 }

@@ -4,10 +4,27 @@
 // together they reach every order.
 #include "solver/anneal_moves.h"
 
+enum { WINDOW_TRIES = 64 };
+
+// The middle is any slot, so the ends of the sequence are in as many windows as all else.
+void anneal_look_elsewhere(struct anneal *an) {
+    int32_t n = an->st.n_slots, middle = (int32_t)rng_below(&an->rng, (uint64_t)n);
+    if (n <= ANNEAL_WINDOW) {
+        an->window = 0;
+        an->n_window = n;
+        return;
+    }
+    int32_t to = middle < n - ANNEAL_WINDOW / 2 ? middle + ANNEAL_WINDOW / 2 : n;
+    an->window = middle > ANNEAL_WINDOW / 2 ? middle - ANNEAL_WINDOW / 2 : 0;
+    an->n_window = to - an->window;
+}
+
 int32_t anneal_random_run(struct anneal *an) {
     struct state *st = &an->st;
-    for (;;) {
-        int32_t slot = (int32_t)rng_below(&an->rng, (uint64_t)st->n_slots);
+    for (int32_t k = 0;; k++) {
+        bool near = k < WINDOW_TRIES; // moves may have emptied the window
+        int32_t slot = (int32_t)rng_below(&an->rng, (uint64_t)(near ? an->n_window : st->n_slots));
+        slot += near ? an->window : 0;
         if (st->node_at[slot] >= 0)
             return slot;
     }

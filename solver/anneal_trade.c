@@ -69,9 +69,9 @@ static bool fill(struct anneal *an, int64_t excess, double most_cost) {
 // Takes away all second runs of nodes that are near one another.
 static bool ruin(struct anneal *an) {
     struct state *st = &an->st;
-    if (st->n_again == 0)
+    int32_t middle = anneal_random_node_again(an);
+    if (middle < 0)
         return false;
-    int32_t middle = st->again[rng_below(&an->rng, (uint64_t)st->n_again)];
     int32_t reach = (int32_t)rng_below(&an->rng, RUIN_REACH);
     int32_t first = an->free_order ? 0 : 1;
     for (int32_t node = middle - reach; node <= middle + reach; node++) {

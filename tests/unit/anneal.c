@@ -4,6 +4,7 @@
 
 #include "ir/base/rng.h"
 #include "solver/anneal.h"
+#include "solver/anneal_moves.h"
 #include "solver/sequence.h"
 #include "solver/start.h"
 #include "tests/oracle/random_problem.h"
@@ -168,6 +169,38 @@ static void test_repeats(void **unused) {
     scene_close(&s);
 }
 
+// In a long sequence moves begin in one window after another; one without runs is no trap.
+static void test_windows(void **unused) {
+    (void)unused;
+    struct scene s;
+    scene_open(&s);
+    struct problem p;
+    struct anneal an;
+    assert_int_equal(random_problem_chain(&s.arena, &s.diags, ANNEAL_WINDOW, 10, 5, &p), ST_OK);
+    anneal_from_given(&an, &p, &s.arena, problem_given_peak(&p, &s.arena) / 2, false, 0);
+    const struct state *st = &an.st;
+    int64_t before = st->profile.total_excess;
+    assert_true(anneal_run(&an, 200000, 0.1, 0.01, 0, NULL));
+    state_agrees(&an.st, &s.arena);
+    assert_true(st->profile.total_excess < before);
+    int32_t first = st->n_slots, last = 0;
+    for (int k = 0; k < 100; k++) {
+        anneal_look_elsewhere(&an);
+        assert_true(an.window >= 0 && an.n_window <= ANNEAL_WINDOW);
+        assert_true(an.window + an.n_window <= st->n_slots);
+        int32_t slot = anneal_random_run(&an);
+        assert_true(slot >= an.window && slot < an.window + an.n_window);
+        first = slot < first ? slot : first;
+        last = slot > last ? slot : last;
+    }
+    assert_true(first < st->n_slots / 4 && last > st->n_slots * 3 / 4);
+    an.n_window = 1;
+    for (an.window = 0; st->node_at[an.window] >= 0;)
+        an.window++;
+    assert_true(st->node_at[anneal_random_run(&an)] >= 0);
+    scene_close(&s);
+}
+
 static void test_stops(void **unused) {
     (void)unused;
     struct scene s;
@@ -221,7 +254,7 @@ int main(void) {
         cmocka_unit_test(test_state_replays), cmocka_unit_test(test_optimum_given),
         cmocka_unit_test(test_optimum_free),  cmocka_unit_test(test_start),
         cmocka_unit_test(test_repeats),       cmocka_unit_test(test_stops),
-        cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_no_room),       cmocka_unit_test(test_windows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
