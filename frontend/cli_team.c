@@ -1,11 +1,13 @@
-// A team of processes over MPI: see cli_team.h.
+// A team of processes that mpirun has started: see cli_team.h.
 //
-// MPI by itself ends all processes when one dies, and its calls may wait for the dead for ever. So
-// mpirun is told to let the others live (--enable-recovery), and here only calls are made that
-// return at once: a thread of its own sends, receives, and says every now and then that it is
-// alive. A member that has not been heard of for a while is taken for dead. Messages go in small
-// pieces, which MPI keeps until they are fetched: none of them can get stuck half way between two
-// processes, of which one is no more.
+// MPI tells how many there are and takes their cards around; what they say to each other goes over
+// sockets (cli_link.h). For Open MPI 4.1 ends a process that has a message on the way over TCP to
+// one that dies, and mpirun then ends all; and nothing promises that its queues in shared memory
+// still work when who was changing them is no more. So after the cards no call of MPI is made until
+// the end, and then only if all have lived to see it. mpirun is told to let the others live
+// (--enable-recovery). A thread of its own sends, receives, and says every now and then that it is
+// alive. Dead is who is no more, which the system of its host tells at once; or who has not been
+// heard of for a while.
 #include "frontend/cli_team.h"
 
 #ifndef MFC_MPI
@@ -41,55 +43,47 @@ int cli_team_close(struct team *t, int code) {
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "ir/base/mem.h"
+#include "frontend/cli_post.h"
 
 #define MS          1000000
-#define TICK_NS     (2 * MS)               // how often the thread looks
-#define BEAT_NS     (int64_t)(250 * MS)    // how often a member shows that it lives
-#define SILENCE_NS  (int64_t)(5000LL * MS) // so long without a word: it is dead
-#define LATE_NS     (int64_t)(400 * MS)    // it may be, when there is no time to wait
-#define PATIENCE_NS (int64_t)(300 * MS)    // after a signal, for what others have still to say
-#define ENDING_NS   (int64_t)(5000LL * MS) // for MPI to end
+#define TICK_MS     2                       // how often the thread looks, at least
+#define LAPSE_NS    (int64_t)(100 * MS)     // it was kept from looking for longer: time stood still
+#define MEETING_NS  (int64_t)(5000LL * MS)  // for all to find each other, before the work begins
+#define BEAT_NS     (int64_t)(250 * MS)     // how often a member shows that it lives
+#define SILENCE_NS  (int64_t)(20000LL * MS) // so long without a word: it is dead
+#define LATE_NS     (int64_t)(400 * MS)     // it may be, when there is no time to wait
+#define PATIENCE_NS (int64_t)(300 * MS)     // after a signal, for what others have still to say
+#define PARTING_NS  (int64_t)(5000LL * MS)  // for the others to hear that all is done
+#define ENDING_NS   (int64_t)(10000LL * MS) // for that and MPI to end
 
-enum { TAG = 1, PIECE = 3072 };
 enum kind { ALIVE, DATA, STOP, DONE };
 
-struct message {
-    struct message *next;
-    size_t n_bytes; // of all: the header and what follows
-    size_t n_done;  // sent or received so far
-    struct header {
-        int64_t kind, n_bytes; // n_bytes: of what follows
-    } header;
-};
-
-struct queue {
-    struct message *first, **end;
-};
-
 struct peer {
-    bool is_dead, has_done;
+    bool is_dead;  // or has left: nothing will come any more
+    bool has_done; // knows that the result is out
     int64_t heard_ns, told_ns;
-    struct queue out, in;    // what is to be sent; what has arrived
-    struct message *partial; // what is arriving
-    struct message *given;   // what the search looks at
-    MPI_Request request;     // of the piece on its way
-    size_t n_on_way;
+    struct cli_post post;
+    struct cli_queue in;       // what has arrived
+    struct cli_message *given; // what the search looks at
 };
 
 struct mpi_team {
     struct team team;
     struct mem mem;
+    struct arena arena;
     struct stop *stop;
     struct peer *peer;
+    struct cli_links links; // the thread's alone
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool is_ready, is_ending, has_told_stop;
-    int64_t raised_ns; // when the signal was seen
+    int64_t looked_ns, clock_ns;  // of the last look; time that this thread has been watching
+    int64_t raised_ns, ending_ns; // when the signal was seen, and the end
 };
 
 const char *cli_team_library(void) {
@@ -100,51 +94,12 @@ const char *cli_team_library(void) {
     return text;
 }
 
-// ---- Messages ----
-
-static struct message *message_make(struct mpi_team *t, enum kind kind, size_t n_bytes) {
-    size_t size = sizeof(struct message) + n_bytes;
-    struct message *m = mem_resize(&t->mem, NULL, 0, size);
-    if (m)
-        *m = (struct message){.n_bytes = sizeof m->header + n_bytes,
-                              .header = {kind, (int64_t)n_bytes}};
-    return m;
-}
-
-static void message_free(struct mpi_team *t, struct message *m) {
-    if (m)
-        mem_resize(&t->mem, m, sizeof *m - sizeof m->header + m->n_bytes, 0);
-}
-
-static char *message_bytes(struct message *m) { // with the header
-    return (char *)&m->header;
-}
-
-static void queue_add(struct queue *q, struct message *m) {
-    if (!q->first)
-        q->end = &q->first;
-    *q->end = m;
-    q->end = &m->next;
-}
-
-static struct message *queue_take(struct queue *q) {
-    struct message *m = q->first;
-    if (m)
-        q->first = m->next;
-    return m;
-}
-
 // Without room for it the message is not sent; who waits for it will take this member for lost.
 static void post(struct mpi_team *t, int32_t to, enum kind kind, const void *bytes,
                  size_t n_bytes) {
-    struct message *m =
-        to == t->team.rank || t->peer[to].is_dead ? NULL : message_make(t, kind, n_bytes);
-    if (!m)
-        return;
-    if (n_bytes > 0)
-        memcpy(message_bytes(m) + sizeof m->header, bytes, n_bytes);
-    queue_add(&t->peer[to].out, m);
-    t->peer[to].told_ns = stop_clock_ns();
+    struct peer *p = &t->peer[to];
+    if (to != t->team.rank && !p->is_dead && cli_post_put(&t->mem, &p->post, kind, bytes, n_bytes))
+        p->told_ns = t->clock_ns;
 }
 
 static void post_all(struct mpi_team *t, enum kind kind, const void *bytes, size_t n_bytes) {
@@ -152,38 +107,18 @@ static void post_all(struct mpi_team *t, enum kind kind, const void *bytes, size
         post(t, to, kind, bytes, n_bytes);
 }
 
-// ---- The thread: all of MPI happens here, under the lock ----
+// ---- The thread: all of MPI and all of the sockets, under the lock ----
 
-static void send_pieces(struct mpi_team *t, int32_t to) {
-    struct peer *p = &t->peer[to];
-    while (!p->is_dead && p->out.first) {
-        struct message *m = p->out.first;
-        int arrived = 1;
-        if (p->n_on_way > 0 && MPI_Test(&p->request, &arrived, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
-            !arrived)
-            return;
-        m->n_done += p->n_on_way;
-        p->n_on_way = 0;
-        if (m->n_done == m->n_bytes) {
-            message_free(t, queue_take(&p->out));
-            continue;
-        }
-        size_t left = m->n_bytes - m->n_done;
-        p->n_on_way = left < PIECE ? left : PIECE;
-        MPI_Isend(message_bytes(m) + m->n_done, (int)p->n_on_way, MPI_BYTE, to, TAG, MPI_COMM_WORLD,
-                  &p->request);
-    }
-}
-
-static void take_in(struct mpi_team *t, struct peer *p, struct message *m) {
-    int reason;
+static void take_in(struct mpi_team *t, struct peer *p, struct cli_message *m) {
+    int reason = 0;
     switch (m->header.kind) {
     case DATA:
-        queue_add(&p->in, m);
+        cli_post_add(&p->in, m);
         return;
     case STOP:
-        memcpy(&reason, message_bytes(m) + sizeof m->header, sizeof reason);
-        if (!stop_raised(t->stop))
+        if (m->header.n_bytes == sizeof reason)
+            memcpy(&reason, m->bytes, sizeof reason);
+        if (reason && !stop_raised(t->stop))
             stop_raise(t->stop, reason);
         break;
     case DONE: // what this member may still be looking for is of no use any more
@@ -191,82 +126,104 @@ static void take_in(struct mpi_team *t, struct peer *p, struct message *m) {
         if (!stop_raised(t->stop))
             stop_raise(t->stop, 1);
     }
-    message_free(t, m);
+    cli_post_free(&t->mem, m);
 }
 
-static void receive_piece(struct mpi_team *t, int32_t from, int n_bytes) {
+static void receive_messages(struct mpi_team *t, int32_t from) {
     struct peer *p = &t->peer[from];
-    char piece[PIECE];
-    struct header header;
-    if (MPI_Recv(piece, n_bytes, MPI_BYTE, from, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE) !=
-        MPI_SUCCESS)
-        return;
-    p->heard_ns = stop_clock_ns();
-    if (!p->partial) {
-        memcpy(&header, piece, sizeof header);
-        p->partial = message_make(t, (enum kind)header.kind, (size_t)header.n_bytes);
-        p->is_dead = p->is_dead || !p->partial; // no room to listen
-    }
-    if (p->is_dead)
-        return;
-    memcpy(message_bytes(p->partial) + p->partial->n_done, piece, (size_t)n_bytes);
-    p->partial->n_done += (size_t)n_bytes;
-    if (p->partial->n_done < p->partial->n_bytes)
-        return;
-    take_in(t, p, p->partial);
-    p->partial = NULL;
+    struct cli_message *m;
+    do {
+        bool heard;
+        m = cli_post_receive(&t->mem, &p->post, &t->links, from, &heard);
+        if (heard)
+            p->heard_ns = t->clock_ns;
+        if (m)
+            take_in(t, p, m);
+    } while (m);
 }
 
-static void receive_pieces(struct mpi_team *t) {
-    for (int there = 1; there;) {
-        MPI_Status s;
-        int n_bytes = 0;
-        if (MPI_Iprobe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &s) != MPI_SUCCESS || !there)
-            return;
-        MPI_Get_count(&s, MPI_BYTE, &n_bytes);
-        receive_piece(t, s.MPI_SOURCE, n_bytes);
-    }
+// A thread that gets no processor, or a machine that is halted, must not take the others for dead.
+static void advance_clock(struct mpi_team *t, int64_t now) {
+    int64_t since = now - t->looked_ns;
+    t->clock_ns += since < LAPSE_NS ? since : LAPSE_NS;
+    t->looked_ns = now;
+}
+
+// Then a death will be known at once.
+static bool all_were_heard(const struct mpi_team *t) {
+    for (int32_t k = 0; k < t->team.n; k++)
+        if (k != t->team.rank && t->peer[k].heard_ns == 0 && !t->peer[k].is_dead)
+            return t->clock_ns > MEETING_NS;
+    return true;
 }
 
 static void look(struct mpi_team *t) {
-    int64_t now = stop_clock_ns();
     int reason = atomic_load(&t->stop->raised);
+    advance_clock(t, stop_clock_ns());
     if (reason && !t->has_told_stop) {
         t->has_told_stop = true;
-        t->raised_ns = now;
+        t->raised_ns = stop_clock_ns();
         post_all(t, STOP, &reason, sizeof reason);
     }
-    receive_pieces(t);
+    cli_link_meet(&t->links);
     for (int32_t k = 0; k < t->team.n; k++) {
         struct peer *p = &t->peer[k];
         if (k == t->team.rank || p->is_dead)
             continue;
-        p->is_dead = now - p->heard_ns > SILENCE_NS;
-        if (now - p->told_ns > BEAT_NS && !p->out.first)
+        receive_messages(t, k);
+        if (t->clock_ns - p->heard_ns > SILENCE_NS)
+            cli_link_break(&t->links, k);
+        p->is_dead = cli_link_is_broken(&t->links, k);
+        if (t->clock_ns - p->told_ns > BEAT_NS && !p->post.out.first)
             post(t, k, ALIVE, NULL, 0);
-        send_pieces(t, k);
+        cli_post_send(&t->mem, &p->post, &t->links, k);
     }
+    t->is_ready = t->is_ready || all_were_heard(t);
     pthread_cond_broadcast(&t->changed);
 }
 
-static bool all_is_sent(const struct mpi_team *t) {
+// Everybody who lives has said so; or it takes too long.
+static bool all_have_done(const struct mpi_team *t) {
     for (int32_t k = 0; k < t->team.n; k++)
-        if (t->peer[k].out.first && !t->peer[k].is_dead)
+        if (k != t->team.rank && !t->peer[k].is_dead &&
+            !(t->peer[k].has_done && !t->peer[k].post.out.first))
+            return stop_clock_ns() - t->ending_ns > PARTING_NS;
+    return true;
+}
+
+static bool all_have_lived(const struct mpi_team *t) {
+    for (int32_t k = 0; k < t->team.n; k++)
+        if (k != t->team.rank && !t->peer[k].has_done)
             return false;
     return true;
 }
 
+static void allow_sockets(int n) {
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < (rlim_t)n + 256) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+}
+
 static bool start(struct mpi_team *t) {
+    struct cli_link_card own;
     int level, rank, n;
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &n);
+    allow_sockets(n);
+    cli_link_listen(&t->links, &own); // who cannot is not heard, and dead to the others
+    struct cli_link_card *cards = ARENA_ARRAY(&t->arena, struct cli_link_card, n);
+    struct peer *peer = ARENA_ARRAY(&t->arena, struct peer, n);
+    if (!cards || !peer ||
+        MPI_Allgather(&own, sizeof own, MPI_BYTE, cards, sizeof own, MPI_BYTE, MPI_COMM_WORLD) !=
+            MPI_SUCCESS)
+        return false;
     t->team.rank = rank;
     t->team.n = n < TEAM_MOST ? n : TEAM_MOST;
-    t->peer = mem_resize(&t->mem, NULL, 0, (size_t)n * sizeof *t->peer);
-    for (int32_t k = 0; t->peer && k < n; k++)
-        t->peer[k] = (struct peer){.heard_ns = stop_clock_ns()};
+    t->looked_ns = stop_clock_ns() - 1; // 0 on this clock is never
+    t->peer = cli_link_begin(&t->links, rank, t->team.n, cards, &t->arena) ? peer : NULL;
     return t->peer != NULL;
 }
 
@@ -274,17 +231,22 @@ static void *serve(void *context) {
     struct mpi_team *t = context;
     bool ok = start(t);
     pthread_mutex_lock(&t->lock);
-    t->is_ready = true;
+    t->is_ready = !ok;
+    if (ok)
+        post_all(t, ALIVE, NULL, 0);
     pthread_cond_broadcast(&t->changed);
-    while (ok && !(t->is_ending && all_is_sent(t))) {
+    while (ok && !(t->is_ending && all_have_done(t))) {
         look(t);
         pthread_mutex_unlock(&t->lock);
-        nanosleep(&(struct timespec){.tv_nsec = TICK_NS}, NULL);
+        cli_link_wait(&t->links, TICK_MS);
         pthread_mutex_lock(&t->lock);
     }
+    bool is_whole = !ok || all_have_lived(t);
     pthread_mutex_unlock(&t->lock);
-    MPI_Finalize();
-    return NULL;
+    cli_link_close(&t->links);
+    if (is_whole)
+        MPI_Finalize();
+    return is_whole ? t : NULL;
 }
 
 // ---- What the search and the command call ----
@@ -300,27 +262,25 @@ static const void *receive_from(void *context, int32_t from, size_t *n_bytes) {
     struct mpi_team *t = context;
     struct peer *p = &t->peer[from];
     pthread_mutex_lock(&t->lock);
-    message_free(t, p->given);
-    while (!(p->given = queue_take(&p->in)) && !p->is_dead &&
+    cli_post_free(&t->mem, p->given);
+    while (!(p->given = cli_post_take(&p->in)) && !p->is_dead &&
            !(t->has_told_stop && stop_clock_ns() - t->raised_ns > PATIENCE_NS))
         pthread_cond_wait(&t->changed, &t->lock);
-    struct message *m = p->given;
+    struct cli_message *m = p->given;
     pthread_mutex_unlock(&t->lock);
     *n_bytes = m ? (size_t)m->header.n_bytes : 0;
-    return m ? message_bytes(m) + sizeof m->header : NULL;
+    return m ? m->bytes : NULL;
 }
 
 static void forget(struct mpi_team *t) {
     for (int32_t k = 0; t->peer && k < t->team.n; k++) {
         struct peer *p = &t->peer[k];
-        message_free(t, p->partial);
-        message_free(t, p->given);
+        cli_post_close(&t->mem, &p->post);
+        cli_post_free(&t->mem, p->given);
         while (p->in.first)
-            message_free(t, queue_take(&p->in));
-        while (p->out.first)
-            message_free(t, queue_take(&p->out));
+            cli_post_free(&t->mem, cli_post_take(&p->in));
     }
-    mem_resize(&t->mem, t->peer, (size_t)t->team.n * sizeof *t->peer, 0);
+    arena_free(&t->arena);
     pthread_cond_destroy(&t->changed);
     pthread_mutex_destroy(&t->lock);
     free(t);
@@ -332,6 +292,7 @@ struct team *cli_team_open(struct stop *stop) {
     if (!t)
         return NULL;
     t->mem = mem_make(MEM_UNLIMITED);
+    t->arena = arena_make(&t->mem);
     t->stop = stop;
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->changed, NULL);
@@ -376,7 +337,8 @@ bool cli_team_seems_to_lead(struct team *team) {
         return true;
     pthread_mutex_lock(&t->lock);
     for (int32_t k = 0; k < team->rank; k++)
-        someone_may = someone_may || stop_clock_ns() - t->peer[k].heard_ns < LATE_NS;
+        someone_may =
+            someone_may || (!t->peer[k].is_dead && t->clock_ns - t->peer[k].heard_ns < LATE_NS);
     pthread_mutex_unlock(&t->lock);
     return !someone_may;
 }
@@ -384,18 +346,19 @@ bool cli_team_seems_to_lead(struct team *team) {
 int cli_team_close(struct team *team, int code) {
     struct mpi_team *t = team ? team->context : NULL;
     struct timespec until;
+    void *whole = NULL;
     if (!t)
         return code;
-    bool leads = cli_team_leads(team);
+    cli_team_leads(team); // waits until the result is out
     pthread_mutex_lock(&t->lock);
-    if (leads)
-        post_all(t, DONE, NULL, 0);
+    post_all(t, DONE, NULL, 0); // perhaps who leads has died before it told all
     t->is_ending = true;
+    t->ending_ns = stop_clock_ns();
     pthread_mutex_unlock(&t->lock);
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += ENDING_NS / (1000 * MS);
-    if (pthread_timedjoin_np(t->thread, NULL, &until) != 0)
-        _exit(code);
+    if (pthread_timedjoin_np(t->thread, &whole, &until) != 0 || !whole)
+        _exit(code); // MPI would wait for the dead
     forget(t);
     return code;
 }

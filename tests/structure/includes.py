@@ -16,7 +16,7 @@ ROOMS = {
     "passes": (["ir/base", "ir", "solver", "passes"], []),
     "backend": (["ir/base", "ir", "backend", "third_party/onnx"], ["jansson", "protobuf-c/"]),
     "frontend": (["ir/base", "ir", "solver", "passes", "backend", "frontend", "third_party/onnx"],
-                 ["coin/", "jansson", "protobuf-c/", "mpi"]),
+                 ["coin/", "jansson", "protobuf-c/", "mpi", "ifaddrs", "net/", "netinet/"]),
     "examples": ([], ["mfc.h"]),
 }
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
