@@ -37,7 +37,7 @@ void cli_help(struct str *out) {
         out,
         "\nExit codes: 0 done, 1 internal error, 2 usage, 3 malformed input, 4 unsupported,\n"
         "5 proven infeasible, 6 no plan within limits, 8 input/output, 9 memory or size limit,\n"
-        "10 verification failed, 130 interrupted, 143 terminated.\n");
+        "10 verification failed, 130 interrupted, 138 told to end (SIGUSR1), 143 terminated.\n");
 }
 
 void cli_help_command(struct str *out, const struct command *c) {

@@ -1,5 +1,6 @@
 // The command `mfc`: signals and nothing else. The first Ctrl-C asks the run to end with the best
-// it has; a second one ends the process.
+// it has; a second one ends the process. SIGUSR1 is the same for those who cannot send it SIGINT:
+// mpirun passes it on, and does not kill anybody a second later.
 #include <signal.h>
 #include <stddef.h>
 
@@ -21,5 +22,6 @@ int main(int argc, char **argv) {
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGUSR1, &action, NULL);
     return cli_main(argc, argv, &stop);
 }
