@@ -178,11 +178,12 @@ static void *watch_thread(void *context) {
         draw_live(w);
         if (stop_raised(w->cli->stop) && raised_ns == 0)
             raised_ns = stop_clock_ns();
-        if (!raised_ns)
-            continue;
-        if (w->save)
-            is_saved = is_saved || w->save(w->context, seconds_since(raised_ns));
-        if (!w->patient && seconds_since(raised_ns) > GRACE_SECONDS)
+        if (w->save && !is_saved) {
+            pthread_mutex_unlock(&w->lock);
+            is_saved = w->save(w->context, raised_ns ? seconds_since(raised_ns) : -1) && raised_ns;
+            pthread_mutex_lock(&w->lock);
+        }
+        if (raised_ns && !w->patient && seconds_since(raised_ns) > GRACE_SECONDS)
             rescue(w);
     }
     pthread_mutex_unlock(&w->lock);

@@ -3,8 +3,8 @@
 // A table in the manner of MIP solvers on stderr: one line per improvement, and on a terminal a
 // last line that lives. A thread of its own draws that line; and after a signal it gives the search
 // a second to end by itself, then writes the best schedule so far and ends the process. Or, where
-// the search is sure to end soon, but perhaps not before the process is killed, the best so far is
-// saved at once, and later overwritten by what the search ends with.
+// the search is sure to end soon, but perhaps not before the process is killed, it has the best so
+// far saved on the way.
 #pragma once
 
 #include <pthread.h>
@@ -47,9 +47,9 @@ void watch_close(struct watch *w);                          // clears the live l
 
 struct solve_hooks watch_hooks(struct watch *w);
 
-// The search is given all the time that it needs to end after a signal. Until it returns true,
-// `save` is called every so often with the seconds since the signal, by another thread and under
-// w->lock.
+// The search is given all the time that it needs to end after a signal. `save` is called every so
+// often, by another thread: with -1, and after a signal with the seconds since then, until it
+// returns true.
 void watch_save(struct watch *w, bool (*save)(void *context, double seconds), void *context);
 
 // For searches that are not of schedules: a line about what was found, which the live line repeats.

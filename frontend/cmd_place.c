@@ -1,10 +1,8 @@
 // `mfc place PROBLEM`: which device runs what, when, and what is copied, recomputed or offloaded.
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
 #include "frontend/cli.h"
-#include "frontend/cli_team.h"
+#include "frontend/cli_best.h"
 #include "frontend/cli_watch.h"
 #include "ir/base/file.h"
 #include "solver/settings.h"
@@ -58,15 +56,11 @@ static status read_settings(struct cli *c, struct place_options *o) {
     return st;
 }
 
-// What is shown of the search, and saved when it is told to end: that may be a moment before the
-// process is killed.
+// What is shown of the search, and saved on the way.
 struct watching {
     struct watch watch;
     const struct placement *p;
-    const char *path; // where the best so far goes then; NULL: nowhere
-    struct mem mem;
-    struct arena arena;   // of the best so far
-    struct strategy best; // best.n = 0: none yet
+    struct cli_best best;
 };
 
 static void on_improved(void *context, const struct place_event *e, const struct strategy *best,
@@ -80,37 +74,7 @@ static void on_improved(void *context, const struct place_event *e, const struct
              e->seconds, (long long)e->n_proposals, str_text(&makespan), str_text(&load), best->n);
     watch_placed(&w->watch, e, str_text(&line));
     arena_free(&scratch);
-    pthread_mutex_lock(&w->watch.lock);
-    arena_free(&w->arena);
-    w->best = *best;
-    if (!(w->best.at = arena_copy(&w->arena, best->at, (size_t)best->n * sizeof *best->at)))
-        w->best.n = 0;
-    pthread_mutex_unlock(&w->watch.lock);
-}
-
-static bool is_younger(const char *path, double seconds) {
-    struct stat file;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return stat(path, &file) == 0 && (double)(now.tv_sec - file.st_mtim.tv_sec) +
-                                             (double)(now.tv_nsec - file.st_mtim.tv_nsec) * 1e-9 <
-                                         seconds;
-}
-
-// Another rank writes only where the first is silent, and has not written before.
-static bool save(void *context, double seconds) {
-    struct watching *w = context;
-    if (!w->path || is_younger(w->path, seconds))
-        return true;
-    if (w->best.n == 0 || !cli_team_seems_to_lead(w->watch.cli->team))
-        return false;
-    struct arena scratch = arena_make(&w->mem);
-    struct diags d = diags_make(&scratch);
-    struct strategy_facts facts;
-    if (strategy_check(w->p, &w->best, &scratch, &d, &facts) == ST_OK)
-        strategy_write(w->p, &w->best, &facts, &scratch, &d, w->path);
-    arena_free(&scratch);
-    return true;
+    cli_best_keep(&w->best, best);
 }
 
 static void add_rates(struct str *out, const struct place_result *r, int32_t n_ranks,
@@ -172,18 +136,17 @@ static status run(struct cli *c) {
     o.resume = resume;
     o.team = c->team;
     o.worker_path = cli_worker_path();
-    const char *path = options_text(&c->options, "output");
-    struct watching w = {.p = &p,
-                         .path = path && strcmp(path, "-") != 0 ? path : NULL,
-                         .mem = mem_make(MEM_UNLIMITED)};
-    w.arena = arena_make(&w.mem);
+    struct watching w = {.p = &p};
     struct place_hooks hooks = {on_improved, &w, c->stop};
+    cli_best_open(&w.best, c, &p, &o.objective, options_text(&c->options, "output"));
     watch_open(&w.watch, c, NULL, 0);
-    watch_save(&w.watch, save, &w); // the search ends by itself between two rounds
+    watch_save(&w.watch, cli_best_save, &w.best); // the search ends by itself between two rounds
     int64_t start_ns = stop_clock_ns();
     st = place(&p, &o, &hooks, &c->arena, &c->diags, &r);
     watch_close(&w.watch);
-    arena_free(&w.arena);
+    if (st == ST_OK)
+        cli_best_settle(&w.best, &r);
+    cli_best_close(&w.best);
     double seconds = (double)(stop_clock_ns() - start_ns) * 1e-9;
     source_close(resume);
     if (st == ST_OK)

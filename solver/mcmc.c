@@ -50,6 +50,18 @@ double mcmc_value(const struct mcmc_objective *o, const struct sim_result *r) {
     }
 }
 
+double mcmc_value_of_facts(const struct mcmc_objective *o, const struct placement *p,
+                           const struct strategy_facts *facts) {
+    struct sim_result r = {.makespan_cost = facts->makespan_cost,
+                           .load_cost = facts->load_cost,
+                           .moved_bytes = facts->moved_bytes,
+                           .energy = (double)facts->energy};
+    for (int32_t k = 0; k < p->n_devices; k++)
+        if (facts->peak_bytes[k] > r.peak_bytes)
+            r.peak_bytes = facts->peak_bytes[k];
+    return mcmc_value(o, &r);
+}
+
 // The root mean square of the loads: among states of equal value, the even ones are nearer to a
 // better one.
 static double guide_of(const struct mcmc *c) {

@@ -100,6 +100,8 @@ bool mcmc_propose(struct mcmc *c, enum mcmc_kind *kind);
 
 // What the objective comes to.
 double mcmc_value(const struct mcmc_objective *o, const struct sim_result *r);
+double mcmc_value_of_facts(const struct mcmc_objective *o, const struct placement *p,
+                           const struct strategy_facts *facts); // of the plain replay
 double mcmc_cost(const struct mcmc *c); // of the present state, with the price of bytes over memory
 
 // ---- For the files of the moves ----

@@ -1,9 +1,9 @@
 """Several mfc processes that search together.
 
-    ranks.py MFC MPIRUN SCRATCH repeat|resume|rig|kill|signal|abort
+    ranks.py MFC MPIRUN SCRATCH repeat|resume|rig|kill|inherit|signal|abort|all
 
-Ranks are killed, and told to end, once the first of them has told of something that it found. They
-come to their first meeting a moment later."""
+Ranks are killed, and told to end, once something that was found is in the file. The result must be as
+good as that, whoever was killed."""
 import json
 import os
 import shutil
@@ -91,20 +91,6 @@ def resume(t):
     assert read(t.path("whole.json")) == read(t.path("rest.json")) and whole == rest, (whole, rest)
 
 
-def rig(t):
-    model, plan = TOP + "/examples/mlp.onnx", t.path("plan.onnx")
-    t.run(model, "-o", plan, "--rig", "2xV100-16GB", "--work", "100000", "-q")
-    subprocess.run([t.mfc, "verify", model, plan], stdout=subprocess.DEVNULL, check=True)
-
-
-def first_words(child):
-    """Reads stderr until the first rank has told of a strategy; its makespan."""
-    for line in child.stderr:
-        if "makespan" in line:
-            return int(line.split("makespan")[1].split()[0])
-    raise AssertionError("the search has found nothing")
-
-
 def rank_pid(mfc, output, rank):
     """The process of a rank, by what mpirun tells it, of the search that writes to `output`."""
     for pid in filter(str.isdigit, os.listdir("/proc")):
@@ -119,55 +105,107 @@ def rank_pid(mfc, output, rank):
     raise AssertionError(f"rank {rank} is not there")
 
 
-def start_and_kill(t, problem, target, victim, seconds, **options):
-    """Kills a rank once something was found; the search as it goes on, and the makespan of that."""
-    child = t.start("place", problem, "--time", seconds, "--chains", "2", "-j1", "--progress", "always", "-o", target, **options)
-    found = first_words(child)
-    time.sleep(2)
-    os.kill(rank_pid(t.mfc, target, victim), signal.SIGKILL)
-    return child, found
+def rig(t):
+    """The same for plans, which are written when the search has ended."""
+    model = TOP + "/examples/mlp.onnx"
+    for name, rank, number in (("whole", None, 0), ("killed", 0, signal.SIGKILL), ("told", None, signal.SIGUSR1)):
+        plan = t.path(name + ".onnx")
+        limit = ("--time", "600") if number == signal.SIGUSR1 else ("--time", "3")
+        child = t.start(model, "-o", plan, "--rig", "2xV100-16GB", *limit, "--threads", "1", "--progress", "always")
+        while number and "tasks" not in child.stderr.readline():
+            assert child.poll() is None, (child.returncode, child.communicate())
+        if number:
+            os.kill(child.pid if rank is None else rank_pid(t.mfc, plan, rank), number)
+        out, err = child.communicate()
+        assert os.path.exists(plan), (name, child.returncode, out, err)
+        subprocess.run([t.mfc, "verify", model, plan], stdout=subprocess.DEVNULL, check=True)
+
+
+class Search:
+    """A search of which something is in the file already: at least as good must be what it ends with."""
+
+    def __init__(self, t, problem, name, seconds, **options):
+        self.t, self.problem, self.target = t, problem, t.path(name + ".json")
+        self.child = t.start("place", problem, "--time", seconds, "--chains", "2", "-j1", "-o", self.target, **options)
+        while not os.path.exists(self.target):
+            assert self.child.poll() is None, (self.child.returncode, self.child.communicate())
+            time.sleep(0.01)
+        self.known = t.makespan(problem, self.target)
+
+    def signal(self, rank, number):
+        os.kill(self.child.pid if rank is None else rank_pid(self.t.mfc, self.target, rank), number)
+
+    def end(self, what):
+        """What was printed."""
+        out, err = self.child.communicate()
+        found = self.t.makespan(self.problem, self.target)
+        assert found <= self.known, (what, found, self.known, out, err)
+        print(f"{what}: from {self.known} to {found}")
+        return out
+
+
+def kill_one(t, problem, victim, mca):
+    """False: the search was over before."""
+    for seconds in ("4", "20", "100"):
+        search = Search(t, problem, f"{victim}{len(mca)}-{seconds}", seconds, mca=mca)
+        try:
+            search.signal(victim, signal.SIGKILL)
+        except (AssertionError, ProcessLookupError):
+            pass
+        out = search.end(f"rank {victim} killed, {dict(mca)}")
+        assert search.child.returncode == 0, search.child.returncode
+        if f"ranks            {N} of {N} to the end" not in out:
+            assert f"ranks            {N - 1} of {N} to the end" in out, out
+            return True
+    return False
 
 
 def kill(t):
     problem = t.problem()
-    tcp = (("btl", "tcp,self"),)  # as between hosts
-    for victim, mca in ((1, ()), (0, ()), (2, tcp), (0, tcp)):
-        target = t.path(f"{victim}{len(mca)}.json")
-        child, found = start_and_kill(t, problem, target, victim, "10", mca=mca)
-        out, err = child.communicate()
-        assert child.returncode == 0, child.returncode
-        assert os.path.exists(target), f"rank {victim} killed, {dict(mca)}: nothing was written\n{out}\n{err}"
-        assert t.makespan(problem, target) <= found
-        assert f"ranks            {N - 1} of {N} to the end" in out, out
-        assert os.listdir(t.scratch).count(os.path.basename(target)) == 1
-        print(f"rank {victim} killed, {dict(mca)}: from {found} to {t.makespan(problem, target)}")
+    for mca in ((), (("btl", "tcp,self"),)):
+        for victim in range(N):
+            assert kill_one(t, problem, victim, mca)
+
+
+def inherit(t):
+    """What the first rank has saved, and none of the others knows of, is not lost with it."""
+    problem, better = t.problem(), t.path("better")
+    subprocess.run([t.mfc, "place", problem, "--work", "600000", "-q", "-o", better], stdout=subprocess.DEVNULL, check=True)
+    search = Search(t, problem, "inherited", "4", mca=())
+    search.known = t.makespan(problem, better)
+    os.rename(better, search.target)
+    search.signal(0, signal.SIGKILL)
+    out = search.end("rank 0 killed, which had found something")
+    assert f"makespan         {t.makespan(problem, search.target)}" in out, out
 
 
 def interrupt(t):
     problem = t.problem()
-    for name, to_rank in (("mpirun", None), ("rank", 1)):
-        target = t.path(name + ".json")
-        child = t.start("place", problem, "--time", "600", "--chains", "2", "-j1", "--progress", "always", "-o",
-                        target)
-        found = first_words(child)
-        time.sleep(2)
-        os.kill(child.pid if to_rank is None else rank_pid(t.mfc, target, to_rank), signal.SIGINT)
-        child.communicate()
-        assert t.makespan(problem, target) <= found
-        print(f"SIGINT to {name}: from {found} to {t.makespan(problem, target)}")
+    for name, rank, number in (("mpirun", None, signal.SIGINT), ("rank", 1, signal.SIGINT), ("all", None, signal.SIGUSR1)):
+        search = Search(t, problem, name, "600")
+        search.signal(rank, number)
+        out = search.end(f"{signal.Signals(number).name} to {name}")
+        assert "makespan" in out or number == signal.SIGINT and rank is None, out
 
 
 def abort(t):
     """Without --enable-recovery mpirun ends the others a second after one has died."""
     problem = t.problem()
     for victim in (1, 0):
-        target = t.path(f"abort{victim}.json")
-        child, found = start_and_kill(t, problem, target, victim, "600", recovery=False)
-        child.communicate()
-        assert t.makespan(problem, target) <= found
-        print(f"rank {victim} killed, all ended: from {found} to {t.makespan(problem, target)}")
+        search = Search(t, problem, f"abort{victim}", "600", recovery=False)
+        search.signal(victim, signal.SIGKILL)
+        search.end(f"rank {victim} killed, all ended")
 
+
+def all_at_once(t):
+    search = Search(t, t.problem(), "all", "600")
+    for rank in (*range(N), None):
+        search.signal(rank, signal.SIGKILL)
+    search.end("all killed")
+
+
+PARTS = {"repeat": repeat, "resume": resume, "rig": rig, "kill": kill, "inherit": inherit, "signal": interrupt,
+         "abort": abort, "all": all_at_once}
 
 if __name__ == "__main__":
-    part = {"repeat": repeat, "resume": resume, "rig": rig, "kill": kill, "signal": interrupt, "abort": abort}[sys.argv[4]]
-    part(Ranks(*sys.argv[1:4]))
+    PARTS[sys.argv[4]](Ranks(*sys.argv[1:4]))
