@@ -9,11 +9,12 @@
 // to it and has not been read there before.
 //
 // Snapshots cut the sequence into segments (sim_snapshot.c). After edits only segments with changes
-// in them are walked, and those behind them until all clocks are as they were; where only bytes
-// differ, segments are passed over, their peaks moved by the difference. A proposal that is to be
-// judged by its makespan is often not walked to there either: the longest way from each snapshot to
-// the end is known (sim_tail.c), so once the walk is behind the last edit, its clocks tell how long
-// everything takes at least.
+// in them are walked, and those behind them until everything is as it was, or later or earlier by
+// one and the same time (sim_step.c): then segments are passed over, their times and peaks moved by
+// the difference. Most changes end so, for a device that is late makes all others late by as much.
+// A proposal that is to be judged by its makespan is often not walked to there either: the longest
+// way from each snapshot to the end is known (sim_tail.c), so once the walk is behind the last
+// edit, its clocks tell how long everything takes at least.
 //
 //     sim_remove(s, t); sim_insert(s, node, device, TASK_RUN, next);     a proposal
 //     if (sim_evaluate(s, INT64_MAX) == SIM_RIGHT && good(&s->result)) sim_commit(s);
@@ -55,7 +56,7 @@ struct sim_edit {
 
 struct sim_pending { // an instance that waits for a transfer out of its place to finish
     int64_t time, bytes;
-    int32_t place;
+    int32_t place, task;
 };
 
 // All that the walk along the sequence carries. The arrays are one block; clocks are those of the
@@ -70,6 +71,7 @@ struct sim_walk {
     int64_t *held;    // per place: bytes of instances
     int64_t *peak;    // per place: the most since the last snapshot, with workspace; -1: no task
     int64_t *peak_at; // per place: the task of that peak
+    int64_t *look;    // per clock: the first start since then of a task that looks at it; INT64_MAX
     int64_t *tail;    // per clock: the longest way from there to the end
     bool has_tail;    // it is known
     int64_t makespan_cost; // since the last snapshot
@@ -79,9 +81,13 @@ struct sim_walk {
 
 struct sim_skip { // snapshots that stay, from one to before another
     int32_t from, to;
-    int32_t n_fresh; // of the walk, before them
-    int64_t *sums;   // how much more theirs come to
-    int64_t *clock;  // of those that nobody looks at any more: where they stand; -1: as it was
+    int32_t n_fresh;      // of the walk, before them
+    int64_t shift;        // how much later all of their tasks are
+    bool is_ragged;       // some of what is pending before them is not shifted
+    int64_t label, until; // of their first task, and of the first one behind them
+    int64_t *sums;        // how much more theirs come to
+    int64_t *before;      // per clock that is not shifted: where it was, until someone takes it; -1
+    int64_t *clock;       // and where it is now
 };
 
 struct sim_result {
@@ -118,7 +124,7 @@ struct sim {
     int64_t last_edit;                // the last label at which a task came or went; -1
     bool relabelled;                  // since the last commit or undo
     VEC(int32_t) changed;             // tasks that end at another time than before
-    VEC(int32_t) loose;               // those of them that others may look at later
+    VEC(int32_t) loose;               // walked since the last skip, and others may look at them
     VEC(struct sim_binding) bindings; // scratch
 
     int64_t most_cost; // of the walk; is_cut: it cannot be kept
@@ -132,11 +138,15 @@ struct sim {
     int32_t n_kept; // snapshots before the walk
     struct sim_skip skip[SIM_SKIPS_MOST];
     int32_t n_skips;
-    int64_t *peak;    // per place: the most of all
-    int64_t *peak_at; // per place: the task of that peak
+    bool is_mixed;      // before the last skip not all is as it was
+    int64_t latest[2];  // when all before it was over; and is now
+    int64_t *next_look; // per clock: scratch
+    int64_t *peak;      // per place: the most of all
+    int64_t *peak_at;   // per place: the task of that peak
 
     struct sim_result result; // of the last sim_evaluate
     int64_t n_walked;         // tasks ever walked over: a measure of effort that is not time
+    int64_t n_shifted;        // skips ever, by which tasks are later or earlier
 };
 
 // An empty sequence. False: no room.
@@ -184,6 +194,16 @@ void sim_unbind(struct sim *s, const struct sim_edit *e); // takes a change of b
 
 bool sim_walk_room(struct sim *s, struct sim_walk *w, int32_t n_pending);
 void sim_walk_flush(struct sim_walk *w, int32_t place, int64_t moment);
+int64_t sim_walk_release_time(const struct sim *s, int32_t task); // of its instance
+
+// When the task ends, as the walk left it.
+static inline int64_t sim_finish(const struct sim *s, int32_t t) {
+    int64_t label = s->task[t].label;
+    for (int32_t k = 0; k < s->n_skips; k++)
+        if (label >= s->skip[k].label && label < s->skip[k].until)
+            return s->finish[t] + s->skip[k].shift;
+    return s->finish[t];
+}
 
 static inline int32_t sim_clock_of(const struct sim *s, int32_t place) {
     return place == s->p->host ? s->n_clocks - 1 : place;
@@ -197,9 +217,12 @@ void sim_snapshots_drop(struct sim *s);
 int32_t sim_snapshots_resume(struct sim *s);
 void sim_snapshots_take(struct sim *s, const struct sim_walk *like); // like: for its tail; or NULL
 void sim_snapshots_end_segment(struct sim *s);
-// At snapshot k: whether all to the end is as it was; else *next is the one that comes next, after
-// what need not be walked is passed over.
+// At snapshot k: whether the end is reached, as nothing need be walked to there; else *next is the
+// one that comes next, after what need not be walked is passed over.
 bool sim_snapshots_settled(struct sim *s, int32_t k, int32_t *next);
+// Whether all from snapshot k to before `to` is as it was, but for one shift of time. Tells the
+// shift and whether it is ragged.
+bool sim_step_is_in(struct sim *s, int32_t k, int32_t to, struct sim_skip *out);
 void sim_snapshots_sum_up(struct sim *s); // makespan and peaks of all segments
 
 // The least makespan, by what the walk has come to at snapshot k, which is behind all edits.

@@ -2,9 +2,9 @@
 // its segment begins, and has what the segment comes to: its peaks, and its latest end. The first
 // one is at the start of the sequence, whichever task that is.
 //
-// A walk makes fresh ones. It is in step with the old ones where all clocks, and what is being
-// sent, are as before: from there on no time changes until the next change of the sequence, and
-// bytes differ by what they differ by now. So the segments up to there are passed over.
+// A walk makes fresh ones. Where it is in step with the old ones (sim_step.c), nothing but the
+// time of everything changes until the next change of the sequence, and bytes differ by what they
+// differ by now. So the segments up to there are passed over; they stay, moved by that much.
 #include <string.h>
 
 #include "solver/sim.h"
@@ -14,7 +14,7 @@ static size_t n_sums(const struct sim *s) {
 }
 
 static size_t n_block(const struct sim *s) {
-    return 2 * (size_t)s->n_clocks + 3 * (size_t)s->p->n_places + n_sums(s);
+    return 3 * (size_t)s->n_clocks + 3 * (size_t)s->p->n_places + n_sums(s);
 }
 
 static bool make_walk(struct sim *s, struct sim_walk *w) {
@@ -28,7 +28,8 @@ static bool make_walk(struct sim *s, struct sim_walk *w) {
     w->held = at += s->n_clocks;
     w->peak = at += s->p->n_places;
     w->peak_at = at += s->p->n_places;
-    w->tail = at + s->p->n_places;
+    w->look = at += s->p->n_places;
+    w->tail = at + s->n_clocks;
     return true;
 }
 
@@ -65,10 +66,12 @@ bool sim_snapshots_make(struct sim *s) {
     bool ok = make_walk(s, &s->walk) && more_room(s);
     for (int32_t k = 0; k < SIM_SKIPS_MOST && ok; k++) {
         s->skip[k].sums = ARENA_ARRAY(s->arena, int64_t, n_sums(s));
+        s->skip[k].before = ARENA_ARRAY(s->arena, int64_t, s->n_clocks);
         s->skip[k].clock = ARENA_ARRAY(s->arena, int64_t, s->n_clocks);
-        ok = s->skip[k].sums && s->skip[k].clock;
+        ok = s->skip[k].sums && s->skip[k].before && s->skip[k].clock;
     }
-    return ok;
+    s->next_look = ARENA_ARRAY(s->arena, int64_t, s->n_clocks);
+    return ok && s->next_look;
 }
 
 // ---- Segments ----
@@ -76,6 +79,8 @@ bool sim_snapshots_make(struct sim *s) {
 static void begin_segment(struct sim *s) {
     for (int32_t k = 0; k < s->p->n_places; k++)
         s->walk.peak[k] = -1;
+    for (int32_t c = 0; c < s->n_clocks; c++)
+        s->walk.look[c] = INT64_MAX;
     s->walk.makespan_cost = 0;
 }
 
@@ -102,7 +107,8 @@ static void open_segment(struct sim *s, const struct sim_walk *like) {
 
 void sim_snapshots_end_segment(struct sim *s) {
     struct sim_walk *w = s->fresh[s->n_fresh - 1];
-    memcpy(w->peak, s->walk.peak, 2 * (size_t)s->p->n_places * sizeof *w->peak);
+    size_t n = 2 * (size_t)s->p->n_places + (size_t)s->n_clocks; // peaks, and looks
+    memcpy(w->peak, s->walk.peak, n * sizeof *w->peak);
     w->makespan_cost = s->walk.makespan_cost;
 }
 
@@ -137,119 +143,103 @@ static int64_t next_dirty(const struct sim *s, int64_t from) {
     return next;
 }
 
+static int64_t latest(const struct sim *s, const struct sim_walk *w) {
+    int64_t most = 0;
+    for (int32_t c = 0; c < s->n_clocks; c++)
+        most = w->clock[c] > most ? w->clock[c] : most;
+    return most;
+}
+
+// The walk goes on from a snapshot.
+static void note_latest(struct sim *s, int32_t k) {
+    s->latest[0] = k > 0 ? latest(s, s->snapshot[k]) : -1;
+    s->latest[1] = k > 0 ? latest(s, &s->walk) : -1;
+    s->loose.n = 0;
+}
+
 int32_t sim_snapshots_resume(struct sim *s) {
     int32_t low = s->relabelled ? 0 : last_before(s, 0, next_dirty(s, 0));
     s->walked = true;
     s->n_kept = low;
     s->n_fresh = s->n_skips = 0;
-    s->loose.n = 0;
     copy_walk(s, s->snapshot[low], &s->walk);
     if (low == 0)
         s->walk.task = s->task[SIM_END].next;
+    s->is_mixed = false;
+    note_latest(s, low);
     open_segment(s, NULL);
     return low + 1;
 }
 
-// ---- In step with the old ones ----
+// ---- Passing over ----
 
-static bool is_finished(const struct sim *s, int32_t clock) {
-    return s->walk.used[clock] == s->n_users[clock];
-}
-
-// Whether it makes no difference to anybody that a clock is not as it was: a link that is free, now
-// as before, when the places that it serves are ready to fetch; a place with nothing left to do,
-// from which whatever is still fetched is fetched later, now as before.
-static bool is_no_matter(const struct sim *s, int32_t clock, int64_t before) {
-    const struct placement *p = s->p;
-    int64_t latest = before > s->walk.clock[clock] ? before : s->walk.clock[clock];
-    bool is_link = clock >= p->n_devices && clock < p->n_resources,
-         finished = is_finished(s, clock);
-    if (is_link && finished)
-        return true;
-    for (int32_t k = 0; k < p->n_places; k++) {
-        int32_t other = sim_clock_of(s, k);
-        if (is_link && s->serves[clock * p->n_places + k] && latest > s->walk.clock[other])
-            return false;
-        if (!is_link && !is_finished(s, other) && latest >= s->walk.clock[other])
-            return false;
+static void apply_to_pending(const struct sim *s, const struct sim_skip *skip, struct sim_walk *w) {
+    for (int32_t k = 0; k < s->p->n_places; k++)
+        w->release[k] = INT64_MAX;
+    for (int32_t k = 0; k < w->n_pending; k++) {
+        struct sim_pending *x = &w->pending[k];
+        bool is_from_before = s->task[s->task[x->task].last.by].label < skip->label;
+        if (skip->is_ragged && is_from_before)
+            x->time = sim_walk_release_time(s, x->task);
+        else
+            x->time += skip->shift;
+        if (x->time < w->release[x->place])
+            w->release[x->place] = x->time;
     }
-    return is_link || finished;
 }
 
-// Whether someone behind the label may notice that the task ends at another time than before, when
-// all clocks are as they were.
-static bool is_noticed(const struct sim *s, int32_t t, int64_t label) {
-    const struct sim_task *x = &s->task[t];
-    int64_t latest = s->finish[t] > s->settled[t] ? s->finish[t] : s->settled[t];
-    if (x->from != TASK_RUN) {
-        int32_t end = s->task[x->first.list].last.by;
-        if (x->first.by >= 0 && s->task[x->first.by].label >= label &&
-            latest > s->walk.clock[x->place])
-            return true;
-        if (end >= 0 && s->task[end].label >= label &&
-            latest > s->walk.clock[sim_clock_of(s, x->from)])
-            return true;
-    }
-    for (int32_t f = x->sibling; f != SIM_NONE; f = s->task[f].sibling) {
-        const struct sim_task *y = &s->task[f];
-        if (y->from == x->place && y->label >= label &&
-            latest > s->walk.clock[sim_clock_of(s, y->place)])
-            return true;
-        if (y->place == x->place)
-            break;
-    }
-    return false;
-}
-
-static bool is_in_step(struct sim *s, const struct sim_walk *old) {
-    const struct sim_walk *w = &s->walk;
-    for (int32_t c = 0; c < s->n_clocks; c++)
-        if (w->clock[c] != old->clock[c] && !is_no_matter(s, c, old->clock[c]))
-            return false;
-    if (w->n_pending != old->n_pending)
-        return false;
-    for (int32_t k = 0; k < w->n_pending; k++)
-        if (w->pending[k].time != old->pending[k].time ||
-            w->pending[k].bytes != old->pending[k].bytes ||
-            w->pending[k].place != old->pending[k].place)
-            return false;
-    while (s->loose.n > 0 && !is_noticed(s, s->loose.at[s->loose.n - 1], s->task[w->task].label))
-        s->loose.n--;
-    return s->loose.n == 0;
-}
-
-static void add_sums(const struct sim *s, struct sim_walk *w, const struct sim_skip *skip) {
+// What an old one is with all before it as it is now.
+static void apply(const struct sim *s, const struct sim_skip *skip, struct sim_walk *w) {
     size_t n = n_sums(s);
     for (size_t k = 0; k < n; k++)
         w->sums[k] += skip->sums[k];
     for (int32_t c = 0; c < s->n_clocks; c++)
-        if (skip->clock[c] >= 0)
+        if (w->clock[c] == skip->before[c])
             w->clock[c] = skip->clock[c];
+        else
+            w->clock[c] += skip->shift;
+    if (skip->shift != 0 || skip->is_ragged)
+        apply_to_pending(s, skip, w);
+}
+
+// The skip begins here; its shift is known.
+static void note_skip(struct sim *s, struct sim_skip *skip, int32_t k, int32_t to) {
+    const struct sim_walk *old = s->snapshot[k];
+    int64_t shift = skip->shift;
+    skip->from = k;
+    skip->to = to;
+    skip->n_fresh = s->n_fresh;
+    skip->label = label_at(s, k);
+    skip->until = to == s->n_snapshots ? INT64_MAX : label_at(s, to);
+    size_t n = n_sums(s);
+    for (size_t i = 0; i < n; i++)
+        skip->sums[i] = s->walk.sums[i] - old->sums[i];
+    for (int32_t c = 0; c < s->n_clocks; c++) {
+        bool stays = s->walk.clock[c] != old->clock[c] + shift;
+        skip->before[c] = stays ? old->clock[c] : -1;
+        skip->clock[c] = s->walk.clock[c];
+    }
+    s->is_mixed = s->is_mixed || shift != 0 || s->loose.n > 0;
+    s->n_skips++;
+    s->n_shifted += shift != 0;
 }
 
 bool sim_snapshots_settled(struct sim *s, int32_t k, int32_t *next) {
-    const struct sim_walk *old = s->snapshot[k];
     *next = k + 1;
     if (s->relabelled || s->n_skips == SIM_SKIPS_MOST)
         return false;
     int64_t dirty = next_dirty(s, label_at(s, k));
     int32_t to = dirty == INT64_MAX ? s->n_snapshots : last_before(s, k, dirty);
-    if (to <= k || !is_in_step(s, old))
+    struct sim_skip *skip = &s->skip[s->n_skips];
+    if (to <= k || !sim_step_is_in(s, k, to, skip))
         return false;
     sim_snapshots_end_segment(s);
-    struct sim_skip *skip = &s->skip[s->n_skips++];
-    skip->from = k;
-    skip->to = to;
-    skip->n_fresh = s->n_fresh;
-    size_t n = n_sums(s);
-    for (size_t i = 0; i < n; i++)
-        skip->sums[i] = s->walk.sums[i] - old->sums[i];
-    for (int32_t c = 0; c < s->n_clocks; c++)
-        skip->clock[c] = is_finished(s, c) ? s->walk.clock[c] : -1;
+    note_skip(s, skip, k, to);
     if (to == s->n_snapshots)
         return true;
     copy_walk(s, s->snapshot[to], &s->walk);
-    add_sums(s, &s->walk, skip);
+    apply(s, skip, &s->walk);
+    note_latest(s, to);
     open_segment(s, NULL);
     *next = to + 1;
     return false;
@@ -257,9 +247,11 @@ bool sim_snapshots_settled(struct sim *s, int32_t k, int32_t *next) {
 
 // ---- All segments ----
 
-static void add_segment(struct sim *s, const struct sim_walk *w, const int64_t *held) {
+static void add_segment(struct sim *s, const struct sim_walk *w, const struct sim_skip *skip) {
     struct sim_result *r = &s->result;
-    r->makespan_cost = w->makespan_cost > r->makespan_cost ? w->makespan_cost : r->makespan_cost;
+    const int64_t *held = skip ? skip->sums + 2 * s->n_clocks : NULL;
+    int64_t end = w->makespan_cost + (skip ? skip->shift : 0);
+    r->makespan_cost = end > r->makespan_cost ? end : r->makespan_cost;
     for (int32_t k = 0; k < s->p->n_places; k++) {
         int64_t peak = w->peak[k] + (held ? held[k] : 0);
         if (w->peak[k] >= 0 && peak > s->peak[k]) {
@@ -277,7 +269,7 @@ void sim_snapshots_sum_up(struct sim *s) {
         add_segment(s, s->fresh[k], NULL);
     for (int32_t i = 0; i < s->n_skips; i++)
         for (int32_t k = s->skip[i].from; k < s->skip[i].to; k++)
-            add_segment(s, s->snapshot[k], s->skip[i].sums + 2 * s->n_clocks);
+            add_segment(s, s->snapshot[k], &s->skip[i]);
 }
 
 // ---- Settling ----
@@ -302,17 +294,30 @@ void sim_snapshots_clear(struct sim *s) {
 void sim_snapshots_drop(struct sim *s) {
     while (s->n_fresh > 0)
         s->spare[s->n_spare++] = s->fresh[--s->n_fresh];
+    s->n_skips = 0;
     s->walked = false;
 }
 
 static void keep_old(struct sim *s, struct sim_walk *w, const struct sim_skip *skip, int32_t *n) {
     if (skip) {
-        add_sums(s, w, skip);
+        apply(s, skip, w);
         for (int32_t k = 0; k < s->p->n_places; k++)
             w->peak[k] += w->peak[k] >= 0 ? skip->sums[2 * s->n_clocks + k] : 0;
+        for (int32_t c = 0; c < s->n_clocks; c++)
+            w->look[c] += w->look[c] < INT64_MAX ? skip->shift : 0;
+        w->makespan_cost += skip->shift;
     }
     w->has_tail = w->has_tail && skip && s->task[w->task].label > s->last_edit;
     s->merged[(*n)++] = w;
+}
+
+// The tasks of a skip become as late as they are.
+static void shift_tasks(struct sim *s, const struct sim_skip *skip) {
+    int32_t until = skip->to == s->n_snapshots ? SIM_END : s->snapshot[skip->to]->task;
+    if (skip->shift == 0)
+        return;
+    for (int32_t t = s->snapshot[skip->from]->task; t != until; t = s->task[t].next)
+        s->settled[t] = s->finish[t] += skip->shift;
 }
 
 void sim_snapshots_keep(struct sim *s) {
@@ -332,10 +337,12 @@ void sim_snapshots_keep(struct sim *s) {
         s->merged[n++] = s->fresh[n_fresh++];
     while (at < s->n_snapshots)
         s->spare[s->n_spare++] = s->snapshot[at++];
+    for (int32_t i = 0; i < s->n_skips; i++)
+        shift_tasks(s, &s->skip[i]);
     struct sim_walk **before = s->snapshot;
     s->snapshot = s->merged;
     s->merged = before;
     s->n_snapshots = n;
-    s->n_fresh = 0;
+    s->n_fresh = s->n_skips = 0;
     s->walked = false;
 }

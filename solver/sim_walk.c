@@ -5,6 +5,10 @@
 
 #include "solver/sim.h"
 
+static int64_t later(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
 enum { LONGEST = 24, SHORTEST = 8 }; // segments: where new ones begin, where old ones stay
 
 // ---- Memory ----
@@ -42,30 +46,35 @@ void sim_walk_flush(struct sim_walk *w, int32_t place, int64_t moment) {
     w->n_pending = n;
 }
 
-static void release_at(struct sim *s, int32_t place, int64_t bytes, int64_t time) {
+static void release_at(struct sim *s, int32_t t, int64_t time) {
     struct sim_walk *w = &s->walk;
+    int32_t place = s->task[t].place;
+    int64_t bytes = s->p->graph.bytes[s->task[t].node];
     if (time <= w->clock[sim_clock_of(s, place)] || bytes == 0) {
         w->held[place] -= bytes;
         return;
     }
     if (!sim_walk_room(s, w, w->n_pending + 1))
         return;
-    w->pending[w->n_pending++] = (struct sim_pending){time, bytes, place};
+    w->pending[w->n_pending++] = (struct sim_pending){time, bytes, place, t};
     w->release[place] = time < w->release[place] ? time : w->release[place];
 }
 
 // The instances that a task is the last to read go when it ends, and when all transfers of them are
 // over, too.
+int64_t sim_walk_release_time(const struct sim *s, int32_t t) {
+    const struct sim_task *x = &s->task[t];
+    int64_t time = sim_finish(s, x->last.by);
+    for (int32_t f = x->sibling; f != SIM_NONE && s->task[f].place != x->place;
+         f = s->task[f].sibling)
+        if (s->task[f].from == x->place)
+            time = later(time, sim_finish(s, f));
+    return time;
+}
+
 static void release_ends(struct sim *s, int32_t t) {
-    for (int32_t b = s->task[t].last.list; b != SIM_NONE; b = s->task[b].last.next) {
-        const struct sim_task *x = &s->task[b];
-        int64_t time = s->finish[t];
-        for (int32_t f = x->sibling; f != SIM_NONE && s->task[f].place != x->place;
-             f = s->task[f].sibling)
-            if (s->task[f].from == x->place && s->finish[f] > time)
-                time = s->finish[f];
-        release_at(s, x->place, s->p->graph.bytes[x->node], time);
-    }
+    for (int32_t b = s->task[t].last.list; b != SIM_NONE; b = s->task[b].last.next)
+        release_at(s, b, sim_walk_release_time(s, b));
 }
 
 static void hold(struct sim_walk *w, int32_t place, int64_t bytes, int64_t workspace) {
@@ -79,12 +88,18 @@ static void hold(struct sim_walk *w, int32_t place, int64_t bytes, int64_t works
 
 // ---- Tasks ----
 
+static void look(struct sim_walk *w, int32_t clock, int64_t start) {
+    w->used[clock]++;
+    if (start < w->look[clock])
+        w->look[clock] = start;
+}
+
 // A resource is busy until then; what else it has to do comes after that.
 static void take(struct sim *s, int32_t resource, int64_t finish, int64_t duration) {
     struct sim_walk *w = &s->walk;
     w->clock[resource] = finish;
     w->done[resource] += duration;
-    w->used[resource]++;
+    look(w, resource, finish - duration);
     s->is_cut = s->is_cut || s->busy_cost[resource] - w->done[resource] > s->most_cost - finish;
 }
 
@@ -101,10 +116,9 @@ static void ends_at(struct sim *s, int32_t t, int64_t time) {
     s->finish[t] = time;
     if (time > s->walk.makespan_cost)
         s->walk.makespan_cost = time;
-    if (time == s->settled[t])
-        return;
     bool matters = x->from != TASK_RUN || is_sent(s, x);
-    if (!VEC_PUSH(s->arena, &s->changed, t) || (matters && !VEC_PUSH(s->arena, &s->loose, t)))
+    if ((time != s->settled[t] && !VEC_PUSH(s->arena, &s->changed, t)) ||
+        (matters && !VEC_PUSH(s->arena, &s->loose, t)))
         s->broken = true;
 }
 
@@ -115,7 +129,7 @@ static void run_task(struct sim *s, int32_t t) {
     int32_t v = x->node, place = x->place;
     int64_t start = w->clock[place];
     for (int32_t b = x->first.list; b != SIM_NONE; b = s->task[b].first.next)
-        start = s->finish[b] > start ? s->finish[b] : start;
+        start = later(start, sim_finish(s, b));
     sim_walk_flush(w, place, start);
     hold(w, place, g->bytes[v], g->workspace[v]);
     ends_at(s, t, start + x->duration);
@@ -128,12 +142,11 @@ static void fetch_task(struct sim *s, int32_t t) {
     struct sim_walk *w = &s->walk;
     int32_t place = x->place, own = sim_clock_of(s, place);
     bool stores = place == s->p->host;
-    int64_t clock = w->clock[own], ready = s->finish[x->first.list];
-    int64_t start = ready > clock ? ready : clock;
+    int64_t clock = w->clock[own], start = later(clock, sim_finish(s, x->first.list));
     const struct route *r = placement_route(s->p, x->from, place);
     for (int32_t k = 0; k < r->n_resources; k++)
-        start = w->clock[r->resource[k]] > start ? w->clock[r->resource[k]] : start;
-    w->used[own]++;
+        start = later(start, w->clock[r->resource[k]]);
+    look(w, own, start);
     if (stores)
         w->clock[own] = start;
     sim_walk_flush(w, place, stores ? start : clock);
@@ -146,12 +159,17 @@ static void fetch_task(struct sim *s, int32_t t) {
 
 // ---- The walk ----
 
+// What is over is not pending, so that equal states look alike.
+static void flush_all(struct sim *s) {
+    for (int32_t place = 0; place < s->p->n_places; place++)
+        sim_walk_flush(&s->walk, place, s->walk.clock[sim_clock_of(s, place)]);
+}
+
 // Where an old segment begins: the walk may be over, or pass some by; else it goes on as a segment
 // of its own. False: nothing is left to do.
 static bool at_snapshot(struct sim *s, int32_t *k, int32_t *n_since) {
     const struct sim_walk *old = s->snapshot[*k];
-    for (int32_t place = 0; place < s->p->n_places; place++)
-        sim_walk_flush(&s->walk, place, s->walk.clock[sim_clock_of(s, place)]);
+    flush_all(s);
     bool behind = s->task[s->walk.task].label > s->last_edit && !s->relabelled;
     if (behind && s->most_cost != INT64_MAX && !s->is_bounded) {
         s->is_bounded = true;
@@ -181,6 +199,7 @@ static void walk(struct sim *s) {
             if (!at_snapshot(s, &next, &n_since))
                 return;
         } else if (n_since >= LONGEST) {
+            flush_all(s);
             sim_snapshots_take(s, NULL);
             n_since = 0;
         }

@@ -1,6 +1,7 @@
 // The fast simulator gives exactly what the plain replay gives, edit after edit.
 #include "solver/sim.h"
 
+#include "solver/mcmc.h"
 #include "solver/strategy_check.h"
 #include "tests/unit/random_placement.h"
 
@@ -33,7 +34,7 @@ static void compare(struct scene *sc, const struct sim *s, enum sim_verdict verd
             assert_int_equal(s->busy_cost[q], f.busy_cost[q]);
         int32_t k = 0;
         for (int32_t t = s->task[SIM_END].next; t != SIM_END; t = s->task[t].next)
-            assert_int_equal(s->finish[t], f.finish[k++]);
+            assert_int_equal(sim_finish(s, t), f.finish[k++]);
     }
     arena_free(&scratch);
 }
@@ -82,6 +83,30 @@ static void edit(struct sim *s, struct rng *r) {
     }
 }
 
+// A strategy with copies, so that there is a little of everything.
+static void random_start(struct scene *sc, const struct placement *p, struct rng *r,
+                         struct strategy *out) {
+    bool *on = ARENA_ARRAY(&sc->arena, bool, p->graph.n * p->n_devices);
+    for (int32_t v = 0; v < p->graph.n; v++) {
+        on[v * p->n_devices + random_to(r, p->n_devices)] = true;
+        if (!p->graph.once[v])
+            on[v * p->n_devices + random_to(r, p->n_devices)] = true;
+    }
+    assert_true(strategy_assign(p, NULL, on, &sc->arena, out));
+}
+
+// Evaluates the edits, compares, and keeps them every other time.
+static void judge(struct scene *sc, struct sim *s, struct rng *r, int32_t most_tasks) {
+    int64_t most = s->result.makespan_cost - 5 + random_to(r, 10);
+    most = random_to(r, 2) ? INT64_MAX : most;
+    enum sim_verdict verdict = sim_evaluate(s, most);
+    compare(sc, s, verdict, most);
+    if (verdict == SIM_RIGHT && random_to(r, 2) && s->n_in < most_tasks)
+        sim_commit(s);
+    else
+        sim_undo(s);
+}
+
 static void sweep(uint64_t seed, int32_t n_proposals) {
     struct scene sc;
     scene_open(&sc);
@@ -96,27 +121,14 @@ static void sweep(uint64_t seed, int32_t n_proposals) {
     struct strategy x;
     struct rng r = rng_make(seed, 5);
     random_placement(&sc, seed, &shape, &p);
-    bool *on = ARENA_ARRAY(&sc.arena, bool, p.graph.n *p.n_devices);
-    for (int32_t v = 0; v < p.graph.n; v++) {
-        on[v * p.n_devices + random_to(&r, p.n_devices)] = true;
-        if (!p.graph.once[v])
-            on[v * p.n_devices + random_to(&r, p.n_devices)] = true;
-    }
-    assert_true(strategy_assign(&p, NULL, on, &sc.arena, &x));
+    random_start(&sc, &p, &r, &x);
     assert_true(sim_make(&sc.arena, &p, &s));
     assert_true(sim_load(&s, &x));
     compare(&sc, &s, SIM_RIGHT, INT64_MAX);
     for (int32_t k = 0; k < n_proposals; k++) {
         for (int32_t e = 1 + random_to(&r, 3); e > 0; e--)
             edit(&s, &r);
-        int64_t most = s.result.makespan_cost - 5 + random_to(&r, 10);
-        most = random_to(&r, 2) ? INT64_MAX : most;
-        enum sim_verdict verdict = sim_evaluate(&s, most);
-        compare(&sc, &s, verdict, most);
-        if (verdict == SIM_RIGHT && random_to(&r, 2) && s.n_in < 3 * p.graph.n + 20)
-            sim_commit(&s);
-        else
-            sim_undo(&s);
+        judge(&sc, &s, &r, 3 * p.graph.n + 20);
     }
     scene_close(&sc);
 }
@@ -130,7 +142,51 @@ static void random_proposals(void **state) {
     assert_int_equal(n_right + n_wrong, 500 * 201);
 }
 
+// Long sequences under the proposals of the search: what is behind a change is often the same as
+// before, but later or earlier, and so is not walked.
+static int64_t sweep_long(uint64_t seed, int32_t n_proposals) {
+    struct scene sc;
+    scene_open(&sc);
+    struct random_shape shape = {.most_nodes = 300,
+                                 .n_devices = 1 + (int32_t)(seed % 4),
+                                 .once = seed % 2,
+                                 .sizes = true,
+                                 .odd_links = seed % 3 > 0,
+                                 .groups = seed % 5 == 0,
+                                 .memory = 200};
+    struct placement p;
+    struct strategy x;
+    struct mcmc c;
+    struct mcmc_objective goal = {.goal = MCMC_LATENCY};
+    struct mcmc_allowed all = {true, true, true, true, true};
+    struct rng r = rng_make(seed, 6);
+    random_placement(&sc, seed, &shape, &p);
+    random_start(&sc, &p, &r, &x);
+    assert_true(mcmc_make(&sc.arena, &p, &goal, all, seed, 0, &c));
+    assert_true(mcmc_start(&c, &x));
+    mcmc_run(&c, 1000, NULL);
+    int64_t before = c.sim.n_shifted;
+    for (int32_t k = 0; k < n_proposals; k++) {
+        enum mcmc_kind kind;
+        if (mcmc_propose(&c, &kind))
+            judge(&sc, &c.sim, &r, 4 * p.graph.n + 20);
+        else
+            sim_undo(&c.sim);
+    }
+    scene_close(&sc);
+    return c.sim.n_shifted - before;
+}
+
+static void long_sequences(void **state) {
+    (void)state;
+    int64_t n_shifted = 0;
+    for (uint64_t seed = 0; seed < 100; seed++)
+        n_shifted += sweep_long(seed, 200);
+    assert_true(n_shifted > 3000);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_proposals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_proposals),
+                                       cmocka_unit_test(long_sequences)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
