@@ -28,17 +28,6 @@ static void clear(struct sim *s) {
     sim_snapshots_clear(s);
 }
 
-// Which resources the fetches to a place may take.
-static void note_routes(struct sim *s) {
-    const struct placement *p = s->p;
-    for (int32_t from = 0; from < p->n_places; from++)
-        for (int32_t to = 0; to < p->n_places; to++) {
-            const struct route *r = placement_route(p, from, to);
-            for (int32_t k = 0; k < r->n_resources; k++)
-                s->serves[r->resource[k] * p->n_places + to] = true;
-        }
-}
-
 bool sim_make(struct arena *a, const struct placement *p, struct sim *out) {
     *out = (struct sim){.p = p, .arena = a, .n_clocks = p->n_resources + 1};
     out->first_of = ARENA_ARRAY(a, int32_t, p->graph.n);
@@ -46,7 +35,6 @@ bool sim_make(struct arena *a, const struct placement *p, struct sim *out) {
     out->busy_cost = ARENA_ARRAY(a, int64_t, p->n_resources);
     out->base_bytes = ARENA_ARRAY(a, int64_t, p->n_places);
     out->n_users = ARENA_ARRAY(a, int64_t, out->n_clocks);
-    out->serves = ARENA_ARRAY(a, bool, (size_t)p->n_resources *(size_t)p->n_places);
     out->peak = ARENA_ARRAY(a, int64_t, p->n_places);
     out->peak_at = ARENA_ARRAY(a, int64_t, p->n_places);
     out->cap_tasks = 2 * p->graph.n + 64;
@@ -55,10 +43,9 @@ bool sim_make(struct arena *a, const struct placement *p, struct sim *out) {
     out->settled = ARENA_ARRAY(a, int64_t, out->cap_tasks);
     out->way = ARENA_ARRAY(a, int64_t, out->cap_tasks);
     if (!out->first_of || !out->is_touched || !out->busy_cost || !out->base_bytes ||
-        !out->n_users || !out->serves || !out->task || !out->finish || !out->settled || !out->way ||
-        !out->peak || !out->peak_at || !sim_snapshots_make(out))
+        !out->n_users || !out->task || !out->finish || !out->settled || !out->way || !out->peak ||
+        !out->peak_at || !sim_snapshots_make(out))
         return false;
-    note_routes(out);
     clear(out);
     return true;
 }

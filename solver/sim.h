@@ -71,7 +71,7 @@ struct sim_walk {
     int64_t *held;    // per place: bytes of instances
     int64_t *peak;    // per place: the most since the last snapshot, with workspace; -1: no task
     int64_t *peak_at; // per place: the task of that peak
-    int64_t *look;    // per clock: the first start since then of a task that looks at it; INT64_MAX
+    int64_t *look;    // per clock: how long after now a task since then first looks; INT64_MAX
     int64_t *tail;    // per clock: the longest way from there to the end
     bool has_tail;    // it is known
     int64_t makespan_cost; // since the last snapshot
@@ -79,15 +79,21 @@ struct sim_walk {
     int32_t n_pending, cap_pending;
 };
 
+struct sim_stay { // until someone takes the clock, which is after it
+    int32_t clock;
+    int64_t before, now;
+};
+
 struct sim_skip { // snapshots that stay, from one to before another
     int32_t from, to;
-    int32_t n_fresh;      // of the walk, before them
-    int64_t shift;        // how much later all of their tasks are
-    bool is_ragged;       // some of what is pending before them is not shifted
-    int64_t label, until; // of their first task, and of the first one behind them
-    int64_t *sums;        // how much more theirs come to
-    int64_t *before;      // per clock that is not shifted: where it was, until someone takes it; -1
-    int64_t *clock;       // and where it is now
+    int32_t n_fresh;       // of the walk, before them
+    int64_t shift;         // how much later all of their tasks are
+    bool is_ragged;        // some of what is pending before them is not shifted
+    int64_t label, until;  // of their first task, and of the first one behind them
+    int64_t *sums;         // how much more theirs come to
+    int32_t *more, n_more; // those of them that are not 0
+    struct sim_stay *stay; // clocks that are not shifted
+    int32_t n_stay;
 };
 
 struct sim_result {
@@ -104,7 +110,6 @@ struct sim {
     bool broken;  // out of memory: nothing holds any more
     bool untimed; // nobody asks for times, and no memory depends on them: no walks
     int32_t n_clocks;
-    bool *serves; // [resource * n_places + place]: fetches to the place take the resource
 
     struct sim_task *task;     // [0] is SIM_END
     int64_t *finish, *settled; // per task: on this walk; since the last commit

@@ -66,9 +66,9 @@ bool sim_snapshots_make(struct sim *s) {
     bool ok = make_walk(s, &s->walk) && more_room(s);
     for (int32_t k = 0; k < SIM_SKIPS_MOST && ok; k++) {
         s->skip[k].sums = ARENA_ARRAY(s->arena, int64_t, n_sums(s));
-        s->skip[k].before = ARENA_ARRAY(s->arena, int64_t, s->n_clocks);
-        s->skip[k].clock = ARENA_ARRAY(s->arena, int64_t, s->n_clocks);
-        ok = s->skip[k].sums && s->skip[k].before && s->skip[k].clock;
+        s->skip[k].more = ARENA_ARRAY(s->arena, int32_t, n_sums(s));
+        s->skip[k].stay = ARENA_ARRAY(s->arena, struct sim_stay, s->n_clocks);
+        ok = s->skip[k].sums && s->skip[k].more && s->skip[k].stay;
     }
     s->next_look = ARENA_ARRAY(s->arena, int64_t, s->n_clocks);
     return ok && s->next_look;
@@ -107,8 +107,11 @@ static void open_segment(struct sim *s, const struct sim_walk *like) {
 
 void sim_snapshots_end_segment(struct sim *s) {
     struct sim_walk *w = s->fresh[s->n_fresh - 1];
-    size_t n = 2 * (size_t)s->p->n_places + (size_t)s->n_clocks; // peaks, and looks
-    memcpy(w->peak, s->walk.peak, n * sizeof *w->peak);
+    memcpy(w->peak, s->walk.peak, 2 * (size_t)s->p->n_places * sizeof *w->peak);
+    for (int32_t c = 0; c < s->n_clocks; c++) {
+        int64_t look = s->walk.look[c];
+        w->look[c] = look < INT64_MAX ? look - w->clock[c] : INT64_MAX;
+    }
     w->makespan_cost = s->walk.makespan_cost;
 }
 
@@ -188,17 +191,23 @@ static void apply_to_pending(const struct sim *s, const struct sim_skip *skip, s
     }
 }
 
-// What an old one is with all before it as it is now.
+// What an old one is with all before it as it is now. It is done to many at a time, so only what
+// differs is touched.
 static void apply(const struct sim *s, const struct sim_skip *skip, struct sim_walk *w) {
-    size_t n = n_sums(s);
-    for (size_t k = 0; k < n; k++)
-        w->sums[k] += skip->sums[k];
-    for (int32_t c = 0; c < s->n_clocks; c++)
-        if (w->clock[c] == skip->before[c])
-            w->clock[c] = skip->clock[c];
-        else
-            w->clock[c] += skip->shift;
-    if (skip->shift != 0 || skip->is_ragged)
+    for (int32_t k = 0; k < skip->n_more; k++)
+        w->sums[skip->more[k]] += skip->sums[skip->more[k]];
+    for (int32_t c = 0; c < s->n_clocks && skip->shift != 0; c++)
+        w->clock[c] += skip->shift;
+    for (int32_t k = 0; k < skip->n_stay; k++) {
+        const struct sim_stay *x = &skip->stay[k];
+        int64_t shifted = x->before + skip->shift;
+        if (w->clock[x->clock] != shifted)
+            continue;
+        w->clock[x->clock] = x->now;
+        if (w->look[x->clock] < INT64_MAX)
+            w->look[x->clock] += shifted - x->now;
+    }
+    if (w->n_pending > 0 && (skip->shift != 0 || skip->is_ragged))
         apply_to_pending(s, skip, w);
 }
 
@@ -211,14 +220,14 @@ static void note_skip(struct sim *s, struct sim_skip *skip, int32_t k, int32_t t
     skip->n_fresh = s->n_fresh;
     skip->label = label_at(s, k);
     skip->until = to == s->n_snapshots ? INT64_MAX : label_at(s, to);
-    size_t n = n_sums(s);
-    for (size_t i = 0; i < n; i++)
-        skip->sums[i] = s->walk.sums[i] - old->sums[i];
-    for (int32_t c = 0; c < s->n_clocks; c++) {
-        bool stays = s->walk.clock[c] != old->clock[c] + shift;
-        skip->before[c] = stays ? old->clock[c] : -1;
-        skip->clock[c] = s->walk.clock[c];
-    }
+    skip->n_more = skip->n_stay = 0;
+    int32_t n = (int32_t)n_sums(s);
+    for (int32_t i = 0; i < n; i++)
+        if ((skip->sums[i] = s->walk.sums[i] - old->sums[i]) != 0)
+            skip->more[skip->n_more++] = i;
+    for (int32_t c = 0; c < s->n_clocks; c++)
+        if (s->walk.clock[c] != old->clock[c] + shift)
+            skip->stay[skip->n_stay++] = (struct sim_stay){c, old->clock[c], s->walk.clock[c]};
     s->is_mixed = s->is_mixed || shift != 0 || s->loose.n > 0;
     s->n_skips++;
     s->n_shifted += shift != 0;
@@ -303,8 +312,6 @@ static void keep_old(struct sim *s, struct sim_walk *w, const struct sim_skip *s
         apply(s, skip, w);
         for (int32_t k = 0; k < s->p->n_places; k++)
             w->peak[k] += w->peak[k] >= 0 ? skip->sums[2 * s->n_clocks + k] : 0;
-        for (int32_t c = 0; c < s->n_clocks; c++)
-            w->look[c] += w->look[c] < INT64_MAX ? skip->shift : 0;
         w->makespan_cost += skip->shift;
     }
     w->has_tail = w->has_tail && skip && s->task[w->task].label > s->last_edit;

@@ -16,7 +16,7 @@ static int64_t next_look(const struct sim *s, int32_t clock, int32_t k, int32_t 
     for (; k < to && s->snapshot[k]->clock[clock] == time; k++)
         if (s->snapshot[k]->look[clock] < first)
             first = s->snapshot[k]->look[clock];
-    return first;
+    return first < INT64_MAX ? time + first : first;
 }
 
 // Where all devices wait for something there is no telling; the one that waits least is most often
