@@ -103,20 +103,12 @@ static void take(struct sim *s, int32_t resource, int64_t finish, int64_t durati
     s->is_cut = s->is_cut || s->busy_cost[resource] - w->done[resource] > s->most_cost - finish;
 }
 
-static bool is_sent(const struct sim *s, const struct sim_task *x) {
-    for (int32_t f = x->sibling; f != SIM_NONE && s->task[f].place != x->place;
-         f = s->task[f].sibling)
-        if (s->task[f].from == x->place)
-            return true;
-    return false;
-}
-
 static void ends_at(struct sim *s, int32_t t, int64_t time) {
     const struct sim_task *x = &s->task[t];
     s->finish[t] = time;
     if (time > s->walk.makespan_cost)
         s->walk.makespan_cost = time;
-    bool matters = x->from != TASK_RUN || is_sent(s, x);
+    bool matters = (x->from != TASK_RUN || x->sibling != SIM_NONE) && !s->relabelled;
     if ((time != s->settled[t] && !VEC_PUSH(s->arena, &s->changed, t)) ||
         (matters && !VEC_PUSH(s->arena, &s->loose, t)))
         s->broken = true;
