@@ -39,12 +39,11 @@ bool sim_make(struct arena *a, const struct placement *p, struct sim *out) {
     out->peak_at = ARENA_ARRAY(a, int64_t, p->n_places);
     out->cap_tasks = 2 * p->graph.n + 64;
     out->task = ARENA_ARRAY(a, struct sim_task, out->cap_tasks);
-    out->finish = ARENA_ARRAY(a, int64_t, out->cap_tasks);
-    out->settled = ARENA_ARRAY(a, int64_t, out->cap_tasks);
+    out->time = ARENA_ARRAY(a, struct sim_time, out->cap_tasks);
     out->way = ARENA_ARRAY(a, int64_t, out->cap_tasks);
     if (!out->first_of || !out->is_touched || !out->busy_cost || !out->base_bytes ||
-        !out->n_users || !out->task || !out->finish || !out->settled || !out->way || !out->peak ||
-        !out->peak_at || !sim_snapshots_make(out))
+        !out->n_users || !out->task || !out->time || !out->way || !out->peak || !out->peak_at ||
+        !sim_snapshots_make(out))
         return false;
     clear(out);
     return true;
@@ -62,15 +61,13 @@ void *sim_more(struct sim *s, const void *at, size_t n_bytes, size_t cap_bytes) 
 static bool more_tasks(struct sim *s) {
     int32_t cap = s->cap_tasks * 2;
     struct sim_task *task = SIM_MORE(s, s->task, s->n_tasks, cap);
-    int64_t *finish = SIM_MORE(s, s->finish, s->n_tasks, cap);
-    int64_t *settled = SIM_MORE(s, s->settled, s->n_tasks, cap);
+    struct sim_time *time = SIM_MORE(s, s->time, s->n_tasks, cap);
     int64_t *way = SIM_MORE(s, s->way, s->n_tasks, cap);
-    if (!task || !finish || !settled || !way)
+    if (!task || !time || !way)
         return false;
     s->task = task;
     s->way = way;
-    s->finish = finish;
-    s->settled = settled;
+    s->time = time;
     s->cap_tasks = cap;
     return true;
 }
@@ -208,7 +205,7 @@ int32_t sim_insert(struct sim *s, int32_t node, int32_t place, int32_t from, int
                            .first = {SIM_NONE, SIM_NONE, SIM_NONE}};
     x->duration = from == TASK_RUN ? placement_cost(s->p, node, place)
                                    : placement_transfer_cost(s->p, node, from, place);
-    s->settled[t] = -1; // no time at all
+    s->time[t].settled = -1; // no time at all
     link_task(s, t, before, false);
     sim_note(s, SIM_INSERTED, t, SIM_NONE);
     touch_around(s, x);
@@ -239,7 +236,7 @@ static void close_edits(struct sim *s) {
 
 void sim_commit(struct sim *s) {
     for (size_t k = 0; k < s->changed.n; k++)
-        s->settled[s->changed.at[k]] = s->finish[s->changed.at[k]];
+        s->time[s->changed.at[k]].settled = s->time[s->changed.at[k]].finish;
     if (s->walked)
         sim_snapshots_keep(s);
     for (size_t k = 0; k < s->edits.n; k++)
@@ -250,7 +247,7 @@ void sim_commit(struct sim *s) {
 
 void sim_undo(struct sim *s) {
     for (size_t k = 0; k < s->changed.n; k++)
-        s->finish[s->changed.at[k]] = s->settled[s->changed.at[k]];
+        s->time[s->changed.at[k]].finish = s->time[s->changed.at[k]].settled;
     if (s->walked)
         sim_snapshots_drop(s);
     for (size_t k = s->edits.n; k-- > 0;) {

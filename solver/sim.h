@@ -43,6 +43,11 @@ struct sim_task {
     int64_t duration;
 };
 
+struct sim_time {    // when a task ends
+    int64_t finish;  // on this walk
+    int64_t settled; // since the last commit
+};
+
 struct sim_binding {
     int32_t task, end, first;
 };
@@ -111,9 +116,9 @@ struct sim {
     bool untimed; // nobody asks for times, and no memory depends on them: no walks
     int32_t n_clocks;
 
-    struct sim_task *task;     // [0] is SIM_END
-    int64_t *finish, *settled; // per task: on this walk; since the last commit
-    int64_t *way;              // per task: the longest way from its start to the end
+    struct sim_task *task; // [0] is SIM_END
+    struct sim_time *time; // per task
+    int64_t *way;          // per task: the longest way from its start to the end
     int32_t n_tasks, cap_tasks, n_in;
     int32_t free_task;   // of a list through `next`; SIM_NONE
     int32_t *first_of;   // per node
@@ -206,8 +211,8 @@ static inline int64_t sim_finish(const struct sim *s, int32_t t) {
     int64_t label = s->task[t].label;
     for (int32_t k = 0; k < s->n_skips; k++)
         if (label >= s->skip[k].label && label < s->skip[k].until)
-            return s->finish[t] + s->skip[k].shift;
-    return s->finish[t];
+            return s->time[t].finish + s->skip[k].shift;
+    return s->time[t].finish;
 }
 
 static inline int32_t sim_clock_of(const struct sim *s, int32_t place) {

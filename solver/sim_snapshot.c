@@ -324,7 +324,7 @@ static void shift_tasks(struct sim *s, const struct sim_skip *skip) {
     if (skip->shift == 0)
         return;
     for (int32_t t = s->snapshot[skip->from]->task; t != until; t = s->task[t].next)
-        s->settled[t] = s->finish[t] += skip->shift;
+        s->time[t].settled = s->time[t].finish += skip->shift;
 }
 
 void sim_snapshots_keep(struct sim *s) {

@@ -60,15 +60,15 @@ static bool is_no_matter(struct sim *s, int32_t c, int32_t k, int32_t to, int64_
 // ---- What is read ----
 
 static bool is_late(const struct sim *s, int32_t t, int32_t by, int64_t shift) {
-    int64_t start = s->settled[by] - s->task[by].duration;
-    return s->settled[t] >= start || s->finish[t] > start + shift;
+    int64_t start = s->time[by].settled - s->task[by].duration;
+    return s->time[t].settled >= start || s->time[t].finish > start + shift;
 }
 
 // Whether someone between the labels notices that the task is not shifted.
 static bool is_noticed(const struct sim *s, int32_t t, int64_t label, int64_t until,
                        int64_t shift) {
     const struct sim_task *x = &s->task[t];
-    if (s->finish[t] == s->settled[t] + shift)
+    if (s->time[t].finish == s->time[t].settled + shift)
         return false;
     if (x->from != TASK_RUN) {
         int32_t first = x->first.by, end = s->task[x->first.list].last.by;

@@ -83,7 +83,7 @@ int64_t sim_tail_bound(struct sim *s, int32_t k) {
         if (first >= 0 && s->task[first].label >= label)
             way = larger(way, s->way[first]);
         if (way > 0)
-            bound = larger(bound, s->finish[t] + way);
+            bound = larger(bound, s->time[t].finish + way);
     }
     return bound;
 }

@@ -105,11 +105,11 @@ static void take(struct sim *s, int32_t resource, int64_t finish, int64_t durati
 
 static void ends_at(struct sim *s, int32_t t, int64_t time) {
     const struct sim_task *x = &s->task[t];
-    s->finish[t] = time;
+    s->time[t].finish = time;
     if (time > s->walk.makespan_cost)
         s->walk.makespan_cost = time;
     bool matters = (x->from != TASK_RUN || x->sibling != SIM_NONE) && !s->relabelled;
-    if ((time != s->settled[t] && !VEC_PUSH(s->arena, &s->changed, t)) ||
+    if ((time != s->time[t].settled && !VEC_PUSH(s->arena, &s->changed, t)) ||
         (matters && !VEC_PUSH(s->arena, &s->loose, t)))
         s->broken = true;
 }
@@ -125,7 +125,7 @@ static void run_task(struct sim *s, int32_t t) {
     sim_walk_flush(w, place, start);
     hold(w, place, g->bytes[v], g->workspace[v]);
     ends_at(s, t, start + x->duration);
-    take(s, place, s->finish[t], x->duration);
+    take(s, place, s->time[t].finish, x->duration);
     release_ends(s, t);
 }
 
@@ -145,7 +145,7 @@ static void fetch_task(struct sim *s, int32_t t) {
     hold(w, place, s->p->graph.bytes[x->node], 0);
     ends_at(s, t, start + x->duration);
     for (int32_t k = 0; k < r->n_resources; k++)
-        take(s, r->resource[k], s->finish[t], x->duration);
+        take(s, r->resource[k], s->time[t].finish, x->duration);
     release_ends(s, t);
 }
 
