@@ -12,19 +12,48 @@ static bool read_window(struct grad *r, struct window *w) {
     return !r->b->failed;
 }
 
-// MaxPool's indices run over the whole flattened input, so one scatter puts every gradient where
-// its maximum was, also where windows overlap and two of them chose the same element.
-void back_max_pool(struct grad *r) {
-    value_id indices = grad_output(r, 1);
+// Whether no two windows share an element, and all lie inside: then each gradient has an element of
+// its own to go to.
+static bool is_apart(const struct window *w) {
+    bool apart = true;
+    for (int32_t i = 0; i < w->n && apart; i++)
+        apart = w->dilation[i] == 1 && w->kernel[i] <= w->stride[i] && !w->begin[i] && !w->end[i] &&
+                (w->out[i] - 1) * w->stride[i] + w->kernel[i] <= w->in[i];
+    return apart;
+}
+
+// MaxPool's indices run over the whole flattened input. Where windows are apart, MaxUnpool puts
+// every gradient where its maximum was. It holds half of what the general way does, and ONNX
+// Runtime has it for f32.
+static value_id unpool(struct grad *r, const struct window *w, value_id indices) {
+    int64_t dims[WINDOW_DIMS + 2];
+    for (int32_t i = 0; i < w->n + 2; i++)
+        dims[i] = grad_dim(r, r->x[0], i);
+    size_t n = (size_t)w->n;
+    return build_op(
+        r->b, "MaxUnpool", VALUES(r->dy[0], indices, build_ints(r->b, dims, w->n + 2)),
+        ATTRS(attr_ints("kernel_shape", w->kernel, n), attr_ints("strides", w->stride, n)));
+}
+
+// One scatter that sums does so also where windows overlap and two of them chose the same element.
+static value_id scatter(struct grad *r, value_id indices) {
     int64_t n = grad_elements(r, r->x[0]), n_out = grad_elements(r, r->y[0]);
     value_id where = grad_reshape(r, indices, &n_out, 1),
              what = grad_reshape(r, r->dy[0], &n_out, 1);
+    return grad_reshape_like(r, grad_scatter_elements(r, &n, 1, 0, where, what), r->x[0]);
+}
+
+void back_max_pool(struct grad *r) {
+    struct window w;
     if (node_int(r->n, "storage_order", 0)) {
         grad_refuse(r, "storage_order 1 is not one that can be differentiated");
         return;
     }
-    value_id dx = grad_scatter_elements(r, &n, 1, 0, where, what);
-    r->dx[0] = grad_reshape_like(r, dx, r->x[0]);
+    value_id indices = grad_output(r, 1);
+    if (!read_window(r, &w))
+        return;
+    bool fits = grad_elem(r, r->x[0]) == ELEM_F32 && is_apart(&w);
+    r->dx[0] = fits ? unpool(r, &w, indices) : scatter(r, indices);
 }
 
 // Spreads every element of `each` over its window and sums: a depthwise ConvTranspose with a kernel

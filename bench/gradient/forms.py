@@ -187,7 +187,7 @@ GROUPS = [
     ("Conv 3x3, dW", conv_dw, ["MatMul per tap, summed over the batch", "Gemm per tap", "Conv, batch and channels exchanged"]),
     ("Conv 1x1, dW", pointwise_dw, ["MatMul, summed over the batch", "Conv, batch and channels exchanged"]),
     ("Relu", relu, ["dy * Cast(Cast(y, bool))", "dy * Cast(y > 0)", "dy * Sign(y)", "Where(y > 0, dy, 0)"]),
-    ("MaxPool 2x2", max_pool, ["ScatterElements, sums", "MaxUnpool (wrong where windows overlap)"]),
+    ("MaxPool 2x2", max_pool, ["ScatterElements, sums", "MaxUnpool (where windows do not overlap)"]),
     ("BatchNormalization, dX", batch_norm, ["sums shared with the parameters", "means of their own"]),
     ("LayerNormalization, dX", layer_norm, ["from Mean and InvStdDev", "statistics computed again"]),
     ("Softmax", softmax, ["y (dy - sum)", "dy y - y sum"]),

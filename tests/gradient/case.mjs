@@ -57,7 +57,7 @@ const count = (shape) => shape.reduce((a, b) => a * b, 1);
 //   body     replaces the single node, and names the operands %x0, %x1, …
 //   forward  replaces it in what is differentiated by differences
 //   fresh    wants a new session for every run, because the operator draws random numbers
-//   only32   ONNX Runtime takes doubles here, but computes in floats
+//   only32   ONNX Runtime takes doubles here, but computes in floats; or the rule has a form for floats alone
 //   zero     the operator carries no gradient by its nature, and stands beside one that does
 export function c(op, operands, attributes = '', more = {}) {
   return { op, operands: operands.map((o) => (Array.isArray(o) ? f(o) : o)), attributes, opset: 17, ...more };

@@ -35,6 +35,10 @@ const poolings = [
   c('MaxPool', [f(window2, 'distinct')], 'kernel_shape=[3,3], strides=[2,2], ceil_mode=1'), c('MaxPool', [f(window2, 'distinct')], 'kernel_shape=[2,2], dilations=[2,2]'),
   c('MaxPool', [f(window2, 'distinct')], 'kernel_shape=[3,2], auto_pad="SAME_UPPER", strides=[2,2]'), c('MaxPool', [f([1, 1, 4, 4, 3], 'distinct')], 'kernel_shape=[2,2,2], strides=[2,1,1]'),
   c('MaxPool', [f(window2, 'distinct')], 'kernel_shape=[3,3], strides=[2,2]', { opset: 8 }),
+  // In floats, windows that do not overlap: as many as fit, with gaps, in one and three dimensions, padded, beyond the edge.
+  ...[[window2, 'kernel_shape=[2,2], strides=[2,2]'], [window2, 'kernel_shape=[2,1], strides=[3,2]'], [[2, 2, 7], 'kernel_shape=[2], strides=[2]'],
+    [[1, 2, 4, 5, 6], 'kernel_shape=[2,2,2], strides=[2,2,3]'], [window2, 'kernel_shape=[2,2], strides=[2,2], pads=[1,1,0,0]'],
+    [[1, 2, 5, 5], 'kernel_shape=[2,2], strides=[2,2], ceil_mode=1']].map(([s, a]) => c('MaxPool', [f(s, 'distinct')], a, { only32: true })),
   ...['AveragePool', 'LpPool'].flatMap((op) => {
     const how = op === 'LpPool' ? 'away' : 'plain', opset = op === 'LpPool' ? 18 : 19;
     return [c(op, [f([1, 2, 7], how)], 'kernel_shape=[3], strides=[2]'), c(op, [f(window2, how)], 'kernel_shape=[2,2], strides=[2,2]'),
