@@ -265,7 +265,7 @@ static status make_starts(struct place_search *s) {
         s->starts[s->n_starts++] = s->options->starts[k];
     }
     arena_free(&scratch);
-    if (st != ST_OK)
+    if (st != ST_OK || (!s->options->allowed.devices && s->n_starts > 0)) // others have others
         return st;
     int32_t n = 0;
     struct remat_effort effort = {.stop = s->stop,
