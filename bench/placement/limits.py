@@ -2,7 +2,8 @@
 """Time of a training step on equal devices against the memory of each, with recomputation, copies and offload and without.
 
     bench/placement/networks.py /tmp/networks
-    bench/placement/limits.py --networks /tmp/networks [NETWORK...] [--devices 2,4] [--limits 10] [--work 40000] [--out FOLDER]
+    bench/placement/limits.py --networks /tmp/networks [NETWORK...] [--devices 2,4] [--batch N] [--limits 10] [--work 40000]
+        [--out FOLDER]
 
 Three searches, each with --work proposals, from the same seed, on V100s that differ in nothing but memory:
 

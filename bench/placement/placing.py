@@ -15,6 +15,7 @@ def arguments(parser, names):
     parser.add_argument("--networks", required=True, metavar="FOLDER", help="where networks.py wrote them")
     parser.add_argument("--out", metavar="FOLDER", help="also write table and picture there")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--batch", type=int, help="of all networks, instead of the batch that each has here")
     parser.add_argument("--mfc", default=os.path.join(HERE, "..", "..", "build", "mfc"))
     options = parser.parse_intermixed_args()
     options.names = options.names or list(names)
@@ -59,9 +60,9 @@ class Bench:
         return path
 
     def problem(self, network, rig_file):
-        out = self.file("problem.json")
+        out, batch = self.file("problem.json"), self.options.batch or BATCHES[network]
         subprocess.run([self.options.mfc, "inspect", os.path.join(self.options.networks, network + ".onnx"), "--optimizer", "sgd",
-                        "--dim", f"batch={BATCHES[network]}", "--rig", self.file("rig.json", rig_file), "--json", out],
+                        "--dim", f"batch={batch}", "--rig", self.file("rig.json", rig_file), "--json", out],
                        check=True, stdout=subprocess.DEVNULL)
         with open(out) as f:
             return json.load(f)
