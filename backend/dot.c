@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "ir/keys.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 struct dot {
     struct str *out;

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "backend/onnx_write.h"
+#include "backend/onnx/onnx_write.h"
 #include "backend/parts.h"
 #include "ir/base/file.h"
 

@@ -4,14 +4,12 @@
 
 #include <stdlib.h>
 
-#include "frontend/costs.h"
 #include "frontend/load.h"
-#include "frontend/plan.h"
-#include "frontend/plan_place.h"
+#include "frontend/pipeline.h"
 #include "frontend/version.h"
 #include "ir/base/options.h"
 #include "ir/base/stop.h"
-#include "ir/pass.h"
+#include "passes/pass.h"
 
 _Static_assert((int)MFC_VERIFY == (int)ST_VERIFY && (int)MFC_LIMIT == (int)ST_LIMIT &&
                    (int)MFC_CANCELLED == (int)ST_INTERRUPTED,
@@ -37,7 +35,7 @@ struct mfc {
     void *cost_context;
 };
 
-static const struct option_spec place_options[] = {PLAN_PLACE_OPTIONS, {0}};
+static const struct option_spec place_options[] = {PIPELINE_RIG_OPTIONS, {0}};
 
 const char *mfc_version(void) {
     return version_mfc();
@@ -188,13 +186,6 @@ static double ask_cost(void *session, const struct mcmc_values *v) {
                                                               v->moved_bytes, v->energy});
 }
 
-static status place_on_rig(struct mfc *m, struct pass_context *c) {
-    struct mcmc_objective own = {.goal = MCMC_CUSTOM, .value = ask_cost, .context = m};
-    struct plan_place_how how = {.hooks = {.stop = c->stop}, .objective = m->on_cost ? &own : NULL};
-    struct plan_placed placed;
-    return plan_place(m->model, c, &how, &placed);
-}
-
 int mfc_run(struct mfc *m, const char *passes) {
     if (!m->model)
         return finish(m, no_model(m));
@@ -205,14 +196,11 @@ int mfc_run(struct mfc *m, const char *passes) {
                              .stop = &m->stop,
                              .progress = m->on_progress,
                              .progress_to = m->progress_context};
-    struct plan_report report;
-    status st = costs_read(&scratch, &m->diags, &m->options, &c.costs);
-    if (!st && passes)
-        st = plan_run(m->model, passes, &c);
-    else if (!st && options_given(&m->options, "rig"))
-        st = place_on_rig(m, &c);
-    else if (!st)
-        st = plan_make(m->model, &c, NULL, &report);
+    struct mcmc_objective own = {.goal = MCMC_CUSTOM, .value = ask_cost, .context = m};
+    struct pipeline p = {.model = m->model, .context = &c, .passes = passes};
+    p.devices_how.hooks.stop = &m->stop;
+    p.devices_how.objective = m->on_cost ? &own : NULL;
+    status st = pipeline_plan(&p);
     arena_free(&scratch);
     return finish(m, st);
 }
@@ -220,7 +208,7 @@ int mfc_run(struct mfc *m, const char *passes) {
 int mfc_write(struct mfc *m, const char *file) {
     if (!m->model)
         return finish(m, no_model(m));
-    return finish(m, plan_write(m->model, file, &m->diags));
+    return finish(m, load_save_plan(m->model, file, &m->diags));
 }
 
 void mfc_cancel(struct mfc *m) {

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "backend/dot.h"
-#include "backend/onnx_write.h"
-#include "frontend/onnx_read.h"
-#include "ir/text.h"
+#include "backend/onnx/onnx_write.h"
+#include "frontend/onnx/onnx_read.h"
+#include "ir/text/text.h"
 
 static bool ends_with(const char *text, const char *end) {
     size_t n = strlen(text), k = strlen(end);
@@ -104,4 +104,9 @@ status load_save(const struct model *m, const char *path, const char *format, st
     if (strcmp(format, "onnx") == 0)
         return onnx_write(m, path, NULL, d);
     return save_text(m, path, strcmp(format, "dot") == 0, d);
+}
+
+status load_save_plan(const struct model *m, const char *path, struct diags *d) {
+    bool other = ends_with(path, ".mfc") || ends_with(path, ".dot");
+    return load_save(m, path, other ? NULL : "onnx", d);
 }

@@ -18,3 +18,5 @@ status load_memory(struct arena *a, struct pool *names, struct diags *d, const v
 // output ("-"), as that is for reading.
 status load_format(struct diags *d, const char *path, const char *format, const char **out);
 status load_save(const struct model *m, const char *path, const char *format, struct diags *d);
+// As ONNX, unless the name ends in .mfc or .dot.
+status load_save_plan(const struct model *m, const char *path, struct diags *d);

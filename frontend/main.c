@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <stddef.h>
 
-#include "frontend/cli.h"
+#include "frontend/cli/cli.h"
 
 // A signal handler can reach nothing else than a global.
 static struct stop stop = {.deadline_ns = STOP_NEVER};

@@ -23,9 +23,3 @@ value_id devices_send(struct graph *g, value_id v, uint32_t device);
 
 // Held wherever it is read, never sent: an input, an initializer, or a constant.
 bool devices_resident(const struct graph *g, value_id v);
-
-// The most that each device holds at any of its own steps when the nodes run in the order of the
-// graph: what it makes or is sent, up to its last reader anywhere; what of inputs, initializers and
-// constants its nodes read; the workspace of the node that runs. `peak_bytes` is per device, from
-// 0. It shares nothing with the simulator that a placement was found by.
-status devices_peaks(const struct graph *g, struct arena *a, struct diags *d, int64_t *peak_bytes);

@@ -1,7 +1,7 @@
-// The words for facts: see pass.h.
+// The words for facts: see fact.h.
 #include <string.h>
 
-#include "ir/pass.h"
+#include "ir/fact.h"
 
 static const struct {
     const char *word;

@@ -10,6 +10,7 @@
 #include "ir/base/map.h"
 #include "ir/base/mem.h"
 #include "ir/base/str.h"
+#include "ir/fact.h"
 #include "ir/op.h"
 #include "ir/tensor.h"
 #include "ir/type.h"
@@ -153,18 +154,6 @@ struct function {
     struct graph *body; // inputs and outputs are the function's
     struct pairs metadata;
     struct bytes extra;
-};
-
-// What is known to hold of a model; passes need, give and break facts.
-enum fact {
-    FACT_TOPO = 1 << 0,
-    FACT_SHAPES = 1 << 1,
-    FACT_LOSS = 1 << 2,
-    FACT_GRAD = 1 << 3,
-    FACT_COSTS = 1 << 4,
-    FACT_PLACED = 1 << 5,
-    FACT_PLAN = 1 << 6,
-    FACT_REWRITTEN = 1 << 7,
 };
 
 struct model {

@@ -2,7 +2,7 @@
 // only they read. Stages, for each graph and function: subgraphs first, so that what they no longer
 // capture is not needed here either; then one walk backwards through the order, which is
 // topological, so that a node is looked at after everything that reads it.
-#include "ir/pass.h"
+#include "passes/pass.h"
 
 static status dce_graph(struct graph *g, struct pass_context *c, int64_t *n_removed);
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "ir/base/limits.h"
-#include "ir/pass.h"
-#include "passes/shape.h"
+#include "passes/pass.h"
+#include "passes/shape/shape.h"
 
 struct fold {
     struct model *m;

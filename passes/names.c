@@ -2,7 +2,7 @@
 // by that. A name that is there stays with the first node that has it. The others get it with a
 // number behind it; a node without a name gets that of its first result.
 #include "ir/base/map.h"
-#include "ir/pass.h"
+#include "passes/pass.h"
 
 // `stem`, or the first of stem.1, stem.2, … that no node has. NULL: no room.
 static const char *fresh(struct map *taken, struct map *last, struct model *m, const char *stem) {

@@ -1,11 +1,7 @@
-// The table of passes, and pipelines of them: see ir/pass.h.
-#include "ir/pass.h"
+// The table of passes, and pipelines of them: see passes/pass.h.
+#include "passes/pass.h"
 
 #include <string.h>
-
-#define PASS(name) extern const struct pass pass_##name;
-#include "passes/passes.def"
-#undef PASS
 
 const struct pass *const pass_table[] = {
 #define PASS(name) &pass_##name,
@@ -58,7 +54,8 @@ static status unknown_pass(struct diags *d, const char *name) {
     return st;
 }
 
-status pipeline_parse(struct arena *a, struct diags *d, const char *text, struct pipeline *out) {
+status pass_pipeline_parse(struct arena *a, struct diags *d, const char *text,
+                           struct pass_pipeline *out) {
     VEC(const struct pass *) list = {0};
     status st = ST_OK;
     for (const char *p = text; *p;) {
@@ -75,7 +72,7 @@ status pipeline_parse(struct arena *a, struct diags *d, const char *text, struct
         }
         p += n + (p[n] != 0);
     }
-    *out = (struct pipeline){list.at, list.n};
+    *out = (struct pass_pipeline){list.at, list.n};
     return st;
 }
 
@@ -91,7 +88,7 @@ static void add_givers(struct str *out, unsigned missing) {
         str_add(out, "no pass");
 }
 
-static status check_needs(const struct pipeline *p, unsigned facts, struct diags *d) {
+static status check_needs(const struct pass_pipeline *p, unsigned facts, struct diags *d) {
     status st = ST_OK;
     for (size_t i = 0; i < p->n; i++) {
         const struct pass *pass = p->at[i];
@@ -140,8 +137,8 @@ static status run_one(const struct pass *pass, struct model *m, const struct pas
     return verify_after(pass, m, c->diags);
 }
 
-status pipeline_run(const struct pipeline *p, struct model *m, struct pass_context *c,
-                    const struct pipeline_hooks *hooks) {
+status pass_pipeline_run(const struct pass_pipeline *p, struct model *m, struct pass_context *c,
+                         const struct pass_pipeline_hooks *hooks) {
     status st = check_needs(p, m->facts, c->diags);
     for (size_t i = 0; i < p->n && !st; i++) {
         const struct pass *pass = p->at[i];
@@ -153,4 +150,22 @@ status pipeline_run(const struct pipeline *p, struct model *m, struct pass_conte
             st = hooks->after(hooks->to, pass, i, m);
     }
     return st;
+}
+
+status pass_run(const struct pass *pass, struct model *m, struct pass_context *c) {
+    return pass_pipeline_run(&PASS_PIPELINE(pass), m, c, NULL);
+}
+
+static status announce(void *to, const struct pass *p, size_t i, const struct model *m) {
+    struct pass_context *c = to;
+    (void)i;
+    (void)m;
+    if (c->stop && stop_raised(c->stop))
+        return ST_INTERRUPTED;
+    pass_progress(c, "%s: %s", p->name, p->summary);
+    return ST_OK;
+}
+
+status pass_run_all(struct pass_pipeline p, struct model *m, struct pass_context *c) {
+    return pass_pipeline_run(&p, m, c, &(struct pass_pipeline_hooks){.to = c, .before = announce});
 }

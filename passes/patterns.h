@@ -2,7 +2,7 @@
 // matches nothing is a misspelling.
 #pragma once
 
-#include "ir/pass.h"
+#include "passes/pass.h"
 
 struct patterns {
     const char *option;

@@ -1,5 +1,5 @@
 // Puts the nodes of every graph and function into a topological order (ir/topo.c).
-#include "ir/pass.h"
+#include "passes/pass.h"
 
 static status run(struct model *m, struct pass_context *c) {
     status st = graph_sort(m->graph, c->diags);

@@ -6,7 +6,7 @@
 // Inputs, initializers and constants are not sent: they are held on every device that reads them.
 #include "ir/base/map.h"
 #include "ir/devices.h"
-#include "ir/pass.h"
+#include "passes/pass.h"
 
 struct transfers {
     struct model *m;

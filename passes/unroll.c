@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "ir/build.h"
-#include "ir/pass.h"
-#include "passes/shape.h"
+#include "passes/pass.h"
+#include "passes/shape/shape.h"
 
 struct cell {
     struct builder *b;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "ir/build.h"
-#include "ir/pass.h"
+#include "passes/pass.h"
 
 enum { TARGET_OPSET = 17, TARGET_IR = 8 };
 

@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-#include "solver/any_order.h"
-#include "solver/check.h"
-#include "solver/start.h"
+#include "solver/check/schedule_check.h"
+#include "solver/cuts/any_order.h"
+#include "solver/cuts/initial.h"
 
 #define PROBES       16
 #define PROBES_AHEAD 6    // the time that is left is shared by so many
@@ -104,7 +104,7 @@ static status take_start(const struct problem *p, const struct solve_options *op
     struct sequence start;
     struct sequence_facts facts;
     struct steps steps;
-    if (!start_least(p, o.target_cost, hooks->stop, a, &start) ||
+    if (!initial_min_peak(p, o.target_cost, hooks->stop, a, &start) ||
         !sequence_measure(p, start, a, &facts) || !sequence_to_steps(p, start, a, &steps))
         return diag_no_room(d);
     if (facts.peak_bytes >= out->peak_bytes)
@@ -193,5 +193,5 @@ status curve_least_memory(const struct problem *p, const struct solve_options *o
     }
     st = polish(p, options, hooks, start_ns, a, d, out);
     out->least_bytes = proven;
-    return st == ST_OK ? check_schedule(p, out, a, d) : st;
+    return st == ST_OK ? schedule_check(p, out, a, d) : st;
 }

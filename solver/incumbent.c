@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "solver/check.h"
+#include "solver/check/schedule_check.h"
 
 void incumbent_open(struct incumbent *b, struct mem *mem, const struct solve_hooks *hooks,
                     bool free_order, int64_t base_cost) {
@@ -169,7 +169,7 @@ bool solve_offer_steps(struct solve_run *r, struct steps s, char letter) {
     struct diags unheard = diags_make(&scratch);
     struct replay replay;
     bool taken = false;
-    if (check_steps(r->p, s, &scratch, &unheard, &replay) == ST_OK) {
+    if (schedule_check_steps(r->p, s, &scratch, &unheard, &replay) == ST_OK) {
         pthread_mutex_lock(&r->best->lock);
         if (replay.failed_step >= 0) {
             r->best->n_refused++;

@@ -13,9 +13,9 @@
 #pragma once
 
 #include "ir/base/stop.h"
-#include "solver/mcmc.h"
-#include "solver/strategy_check.h"
-#include "solver/team.h"
+#include "solver/check/strategy_check.h"
+#include "solver/place/mcmc.h"
+#include "solver/place/team.h"
 
 enum { PLACE_CHAINS_MOST = 256 };
 
@@ -71,7 +71,7 @@ status place(const struct placement *p, const struct place_options *options,
              const struct place_hooks *hooks, struct arena *a, struct diags *d,
              struct place_result *out);
 
-// ---- Starts (place_start.c) ----
+// ---- Starts (place_initial.c) ----
 
 // Strategies to begin with: contiguous splits with the least largest load, list schedules, with
 // `copies` also such that copy, and everything on one device. Returns how many, at most `most`; -1:

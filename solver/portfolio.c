@@ -15,13 +15,13 @@
 #include <math.h>
 #include <pthread.h>
 
-#include "solver/any_order.h"
-#include "solver/chain.h"
-#include "solver/ilp.h"
+#include "solver/anneal/chains.h"
+#include "solver/cuts/any_order.h"
 #include "solver/methods.h"
-#include "solver/rounding.h"
+#include "solver/mip/ilp.h"
+#include "solver/mip/lns.h"
+#include "solver/mip/rounding.h"
 #include "solver/solve.h"
-#include "solver/window.h"
 
 enum {
     WORK_UNIT = 1000,   // of anneal_run, in one unit of --work
@@ -78,10 +78,10 @@ static void *run_program(void *argument) {
     struct solve_run *r = &f->program_run;
     const struct ilp_effort *e = &f->effort;
     struct any_order_effort any = {.seconds = e->seconds, .n_nodes = e->n_nodes};
-    struct window_effort windows = {.seconds = e->seconds * WINDOW_PART, .n_nodes = e->n_nodes};
+    struct lns_effort windows = {.seconds = e->seconds * WINDOW_PART, .n_nodes = e->n_nodes};
     status st = f->r->options->free_order ? any_order_run(r, &any) : run_given(r, e);
     if (st == ST_OK && r->p->n <= WINDOW_MOST && !solve_over(r))
-        st = window_run(r, &windows);
+        st = lns_run(r, &windows);
     f->program_status = st;
     atomic_store(&f->program_done, true);
     return NULL;

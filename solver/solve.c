@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "solver/check.h"
+#include "solver/anneal/min_budget.h"
+#include "solver/check/schedule_check.h"
 #include "solver/incumbent.h"
-#include "solver/least.h"
 #include "solver/methods.h"
 
 static const struct solve_method methods[] = {
@@ -90,7 +90,7 @@ static status run_method(struct solve_run *r, const struct solve_method *m) {
     if (st == ST_OK && (m->baseline || !solve_settled(r)))
         st = m->run(r);
     else if (st == ST_OK && solve_best_cost(r) == INT64_MAX)
-        least_search(r); // proven infeasible: say what would do
+        min_budget_search(r); // proven infeasible: say what would do
     return st == ST_NO_PLAN || st == ST_INFEASIBLE ? ST_OK : st;
 }
 
@@ -111,7 +111,7 @@ static status hand_out(struct solve_run *r, struct arena *a, struct diags *d,
         return ST_INFEASIBLE;
     if (out->outcome == OUTCOME_UNKNOWN)
         return ST_NO_PLAN;
-    return check_schedule(r->p, out, a, d);
+    return schedule_check(r->p, out, a, d);
 }
 
 static int32_t n_processors(void) {

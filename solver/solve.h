@@ -13,9 +13,9 @@
 #pragma once
 
 #include "ir/base/stop.h"
-#include "solver/problem.h"
-#include "solver/schedule.h"
-#include "solver/sequence.h"
+#include "solver/model/problem.h"
+#include "solver/model/schedule.h"
+#include "solver/model/sequence.h"
 
 #define BUDGET_NONE INT64_MAX
 

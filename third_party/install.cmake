@@ -19,7 +19,7 @@ add_custom_command(
   COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${whole}
   COMMAND ${CMAKE_COMMAND} -E rm -f ${archive}
   COMMAND ${CMAKE_AR} qcs ${archive} ${whole}
-  DEPENDS ${objects} ${rooms} onnx_proto
+  DEPENDS ${objects} ${module_targets} onnx_proto
   COMMAND_EXPAND_LISTS VERBATIM)
 add_custom_target(mfc_archive ALL DEPENDS ${archive})
 

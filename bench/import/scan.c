@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "frontend/onnx_read.h"
-#include "frontend/wire.h"
+#include "frontend/onnx/onnx_read.h"
+#include "frontend/onnx/wire.h"
 #include "third_party/onnx/onnx.pb-c.h"
 
 enum { ROUNDS = 7 };

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "frontend/onnx_read.h"
+#include "frontend/onnx/onnx_read.h"
 #include "ir/base/rng.h"
 #include "tests/sample.h"
 

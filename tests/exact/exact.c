@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solver/checkmate.h"
-#include "solver/ilp.h"
+#include "solver/mip/checkmate.h"
+#include "solver/mip/ilp.h"
 #include "tests/oracle/random_problem.h"
 #include "tests/oracle/remat_dp.h"
 

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "frontend/onnx_read.h"
+#include "frontend/onnx/onnx_read.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

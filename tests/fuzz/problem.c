@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "solver/check.h"
+#include "solver/check/schedule_check.h"
 #include "solver/solve.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

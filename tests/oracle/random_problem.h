@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "solver/problem.h"
+#include "solver/model/problem.h"
 
 // 2 .. most_nodes nodes of several kinds (sparse and dense DAGs, chains with a mirrored backward
 // part), sizes and costs of several spreads, sometimes with kept nodes, workspaces, `once` nodes

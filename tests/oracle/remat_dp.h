@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "solver/problem.h"
+#include "solver/model/problem.h"
 
 #define REMAT_DP_NODES  10 // at most
 #define REMAT_DP_POINTS 256

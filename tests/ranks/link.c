@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "frontend/cli_post.h"
+#include "frontend/cli/cli_post.h"
 
 enum { MEMBERS = 3, LARGE = 5000000, TURNS = 20000 };
 

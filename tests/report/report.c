@@ -2,7 +2,7 @@
 // pages: models with hostile names, or thousands of nodes, that no search has to see first.
 #include <stdio.h>
 
-#include "backend/report.h"
+#include "backend/report/report.h"
 #include "frontend/load.h"
 
 static status run(struct arena *a, struct diags *d, char **argv) {

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/onnx_write.h"
-#include "frontend/onnx_read.h"
-#include "ir/text.h"
+#include "backend/onnx/onnx_write.h"
+#include "frontend/onnx/onnx_read.h"
+#include "ir/text/text.h"
 
 struct trip {
     struct arena arena;

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/runtime.h"
 #include "frontend/load.h"
-#include "ir/pass.h"
+#include "ir/runtime/runtime.h"
+#include "passes/pass.h"
 
 struct run {
     struct arena arena;
@@ -19,12 +19,12 @@ struct run {
 
 // Types of the values between, and the workspace of nodes, are not in the file.
 static status prepare(struct run *r) {
-    struct pipeline p;
+    struct pass_pipeline p;
     struct pass_context c = {.arena = &r->arena, .diags = &r->d, .options = &r->options};
     status st = pass_add_options(&r->options, &r->d);
     if (!st)
-        st = pipeline_parse(&r->arena, &r->d, "shapes,costs", &p);
-    return st ? st : pipeline_run(&p, r->m, &c, NULL);
+        st = pass_pipeline_parse(&r->arena, &r->d, "shapes,costs", &p);
+    return st ? st : pass_pipeline_run(&p, r->m, &c, NULL);
 }
 
 static const char *name_of(const struct graph *g, const struct node *n) {

@@ -3,10 +3,10 @@
 #include "tests/unit/unit.h"
 
 #include "ir/base/rng.h"
-#include "solver/anneal.h"
-#include "solver/anneal_moves.h"
-#include "solver/sequence.h"
-#include "solver/start.h"
+#include "solver/anneal/anneal.h"
+#include "solver/anneal/anneal_moves.h"
+#include "solver/cuts/initial.h"
+#include "solver/model/sequence.h"
 #include "tests/oracle/random_problem.h"
 #include "tests/oracle/remat_dp.h"
 
@@ -142,7 +142,7 @@ static void test_start(void **unused) {
         struct sequence_facts facts;
         assert_int_equal(random_problem(&s.arena, &s.diags, 41, index, 50, false, &p), ST_OK);
         int64_t peak = problem_given_peak(&p, &s.arena);
-        assert_true(start_cuts(&p, peak * 4 / 5, NULL, &s.arena, &start));
+        assert_true(initial_by_cuts(&p, peak * 4 / 5, NULL, &s.arena, &start));
         assert_true(sequence_measure(&p, start, &s.arena, &facts));
         assert_int_equal(facts.wrong_at, -1);
         assert_true(sequence_is_given_order(start));

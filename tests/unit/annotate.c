@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "backend/annotate.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "third_party/onnx/onnx.pb-c.h"
 
 // There and back again: rounds 0, 1 and 2. The model has a configuration named "mfc" already.

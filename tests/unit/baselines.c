@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "ir/base/rng.h"
-#include "solver/articulation.h"
-#include "solver/reversal.h"
+#include "solver/baselines/articulation.h"
+#include "solver/baselines/reversal.h"
 #include "solver/solve.h"
 #include "tests/oracle/random_problem.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/cbc.h"
+#include "solver/mip/cbc.h"
 
 // max 5a + 4b + 3c with 2a + 3b + c <= 5, 4a + b + 2c <= 11, 3a + 4b + 2c <= 8; 13 in reals.
 static void small_program(struct cbc_model *m, struct arena *a, bool integer) {

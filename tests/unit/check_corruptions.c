@@ -1,17 +1,18 @@
 // The checker against single corruptions. Tight schedules (the budget is their peak) are damaged in
 // one place: a step dropped, doubled, moved, swapped, turned into the other kind, given another
 // node; or one of the claims changed by a little. A naive replay, written here with sets of
-// instances and nothing shared with solver/check.c, says whether the damaged schedule is still
-// right. The checker must reject every one that is not, and accept every one that is.
+// instances and nothing shared with solver/check/schedule_check.c, says whether the damaged
+// schedule is still right. The checker must reject every one that is not, and accept every one that
+// is.
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "ir/base/rng.h"
-#include "solver/check.h"
-#include "solver/reversal.h"
-#include "solver/sequence.h"
+#include "solver/baselines/reversal.h"
+#include "solver/check/schedule_check.h"
+#include "solver/model/sequence.h"
 #include "tests/oracle/random_problem.h"
 
 #define CORRUPTIONS 13000
@@ -75,7 +76,7 @@ static void make_tight(struct scene *s, const struct problem *p, struct rng *r,
     assert_true(reversal_finish(&reversal, &q));
     *out = (struct schedule){.outcome = OUTCOME_FEASIBLE, .free_order = rng_below(r, 2)};
     assert_true(sequence_to_steps(p, q, &s->arena, &out->steps));
-    assert_int_equal(check_steps(p, out->steps, &s->arena, &s->diags, &replay), ST_OK);
+    assert_int_equal(schedule_check_steps(p, out->steps, &s->arena, &s->diags, &replay), ST_OK);
     assert_int_equal(replay.failed_step, -1);
     out->peak_bytes = out->budget_bytes = replay.peak_bytes;
     out->cost = replay.cost;
@@ -149,7 +150,7 @@ static void every_corruption_is_judged_right(void **state) {
             random_problem(&s.arena, &s.diags, 29, index / 10, MOST_NODES, index % 2, &p), ST_OK);
         make_tight(&s, &p, &r, &x);
         assert_true(naive_is_right(&p, &x));
-        assert_int_equal(check_schedule(&p, &x, &s.arena, &s.diags), ST_OK);
+        assert_int_equal(schedule_check(&p, &x, &s.arena, &s.diags), ST_OK);
         if (rng_below(&r, 5) == 0) {
             corrupt_claims(&x, &r);
         } else {
@@ -159,7 +160,7 @@ static void every_corruption_is_judged_right(void **state) {
             corrupt_steps(&p, &x, &r);
         }
         bool right = naive_is_right(&p, &x);
-        status st = check_schedule(&p, &x, &s.arena, &s.diags);
+        status st = schedule_check(&p, &x, &s.arena, &s.diags);
         if ((st == ST_OK) != right)
             fail_msg("corruption %d: the naive replay says %s, the checker %d", (int)index,
                      right ? "right" : "wrong", st);

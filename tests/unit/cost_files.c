@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "frontend/costs.h"
-#include "ir/pass.h"
-#include "ir/text.h"
+#include "frontend/inputs/cost_files.h"
+#include "ir/text/text.h"
+#include "passes/pass.h"
 
 static const char model_text[] = "mfc 1\nir_version 8\nopset 17\nopset my 1\ngraph {\n"
                                  "  input %x : f32[4]\n"
@@ -39,21 +39,21 @@ static status run_all(struct scene *s, const char *profile, const char *costs, i
     struct options o = options_make(&s->arena);
     struct model *m = NULL;
     struct pass_context c = {.arena = &s->arena, .diags = &s->diags, .options = &o};
-    struct pipeline p;
+    struct pass_pipeline p;
     status st = pass_add_options(&o, &s->diags);
     if (!st)
         st = options_set(&o, &s->diags, "profile", profile);
     if (!st)
         st = options_set(&o, &s->diags, "costs", costs);
     if (!st)
-        st = costs_read(&s->arena, &s->diags, &o, &c.costs);
+        st = cost_files_read(&s->arena, &s->diags, &o, &c.costs);
     if (!st)
         st = parse_text(model_text, sizeof model_text - 1, "m.mfc", &s->arena, &names, &s->diags,
                         &m);
     if (!st)
-        st = pipeline_parse(&s->arena, &s->diags, "sort,shapes,costs", &p);
+        st = pass_pipeline_parse(&s->arena, &s->diags, "sort,shapes,costs", &p);
     if (!st)
-        st = pipeline_run(&p, m, &c, NULL);
+        st = pass_pipeline_run(&p, m, &c, NULL);
     for (uint32_t i = 1; !st && i <= 3; i++)
         result[i - 1] = graph_node(m->graph, (node_id){i})->cost;
     if (!st)

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "ir/text.h"
-#include "passes/cost.h"
+#include "ir/text/text.h"
+#include "passes/cost/cost.h"
 
 struct subject {
     struct scene s;

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "frontend/external.h"
-#include "frontend/onnx_read.h"
+#include "frontend/onnx/external.h"
+#include "frontend/onnx/onnx_read.h"
 #include "tests/sample.h"
 
 static char folder[] = "mfc-external-XXXXXX";

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "ir/forced.h"
-#include "ir/text.h"
+#include "ir/check/forced_order.h"
+#include "ir/text/text.h"
 
 static struct forced forced(struct scene *s, const char *body, const char *order) {
     struct pool names = pool_make(&s->arena);

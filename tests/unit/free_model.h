@@ -1,8 +1,8 @@
 // An interpreter for small graphs that takes operators as free: what an operator gives is a hash of
 // all that goes into it, so that two values are equal when they are the same expression, and else
 // never, but for chance. The operators that control dependencies are made of (Reshape, Slice,
-// Concat, Compress, Unsqueeze, Cast, Identity) do what ONNX says. A judge of ir/same.h that shares
-// nothing with it.
+// Concat, Compress, Unsqueeze, Cast, Identity) do what ONNX says. A judge of ir/check/equivalence.h
+// that shares nothing with it.
 #pragma once
 
 #include <string.h>

@@ -2,7 +2,7 @@
 // budget that matters.
 #include "tests/unit/unit.h"
 
-#include "solver/ilp.h"
+#include "solver/mip/ilp.h"
 #include "tests/oracle/random_problem.h"
 #include "tests/oracle/remat_dp.h"
 

@@ -2,8 +2,8 @@
 // floating point.
 #include "tests/unit/unit.h"
 
+#include "solver/cuts/initial.h"
 #include "solver/incumbent.h"
-#include "solver/start.h"
 #include "tests/oracle/random_problem.h"
 
 // A false bound is struck out by a schedule; what was proven exactly stays.
@@ -17,7 +17,7 @@ static void a_lie_costs_only_itself(void **state) {
     assert_int_equal(random_problem_chain(&s.arena, &s.diags, 20, 10, 5, &p), ST_OK);
     struct solve_options o = solve_defaults();
     o.budget_bytes = problem_given_peak(&p, &s.arena) / 2;
-    assert_true(start_cuts(&p, o.budget_bytes, NULL, &s.arena, &good));
+    assert_true(initial_by_cuts(&p, o.budget_bytes, NULL, &s.arena, &good));
     assert_true(sequence_measure(&p, good, &s.arena, &facts));
     assert_true(facts.peak_bytes <= o.budget_bytes && facts.cost > problem_base_cost(&p) + 1);
 

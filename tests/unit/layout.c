@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "ir/base/rng.h"
-#include "ir/text.h"
-#include "passes/layout.h"
+#include "ir/text/text.h"
+#include "passes/layout/layout.h"
 
 static struct model *parse(struct scene *s, struct pool *names, const char *body) {
     struct model *m = NULL;

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "ir/text.h"
-#include "passes/layout_inner.h"
+#include "ir/text/text.h"
+#include "passes/layout/layout_inner.h"
 
 static int64_t taken(const char *body, bool by_class) {
     struct scene s;

@@ -2,11 +2,11 @@
 // promises, and ends when it is told to.
 #include "tests/unit/unit.h"
 
+#include "solver/cuts/initial.h"
 #include "solver/incumbent.h"
-#include "solver/rounding.h"
+#include "solver/mip/lns.h"
+#include "solver/mip/rounding.h"
 #include "solver/solve.h"
-#include "solver/start.h"
-#include "solver/window.h"
 #include "tests/oracle/random_problem.h"
 #include "tests/oracle/remat_dp.h"
 
@@ -68,7 +68,7 @@ static void lone_open(struct lone *l, struct scene *s, const struct problem *p, 
 // Offers a start that fits; false: there is none.
 static bool offer_start(struct lone *l, struct scene *s) {
     struct sequence start;
-    assert_true(start_cuts(l->r.p, l->o.budget_bytes, NULL, &s->arena, &start));
+    assert_true(initial_by_cuts(l->r.p, l->o.budget_bytes, NULL, &s->arena, &start));
     return solve_offer(&l->r, start, 'G');
 }
 
@@ -88,7 +88,7 @@ static void a_window_over_all_is_exact(void **unused) {
             lone_open(&l, &s, &p, front.at[k].budget_bytes, false);
             if (offer_start(&l, &s)) {
                 int64_t before = solve_best_cost(&l.r);
-                assert_int_equal(window_run(&l.r, &(struct window_effort){0}), ST_OK);
+                assert_int_equal(lns_run(&l.r, &(struct lns_effort){0}), ST_OK);
                 assert_true(solve_best_cost(&l.r) >= front.at[k].cost);
                 assert_int_equal(solve_best_bound(&l.r), l.r.base_cost); // a window proves nothing
                 n_cases += before > front.at[k].cost;
@@ -116,7 +116,7 @@ static void windows_gain(void **unused) {
             lone_open(&l, &s, &p, budget, free_order);
             if (p.n > 90 && offer_start(&l, &s)) {
                 int64_t before = solve_best_cost(&l.r);
-                assert_int_equal(window_run(&l.r, &(struct window_effort){.n_nodes = 10}), ST_OK);
+                assert_int_equal(lns_run(&l.r, &(struct lns_effort){.n_nodes = 10}), ST_OK);
                 assert_int_equal(l.watch.n_by['W'] > 0, solve_best_cost(&l.r) < before);
                 n_gained += l.watch.n_by['W'] > 0;
             }
@@ -162,7 +162,7 @@ static void members_stop(void **unused) {
                 l.watch.stop = &l.stop;
                 if (early)
                     stop_raise(&l.stop, 2);
-                assert_int_equal(window_run(&l.r, &(struct window_effort){.n_nodes = 10}), ST_OK);
+                assert_int_equal(lns_run(&l.r, &(struct lns_effort){.n_nodes = 10}), ST_OK);
                 assert_int_equal(rounding_run(&l.r, 0), ST_OK);
                 assert_true(l.watch.n_by['W'] + l.watch.n_by['R'] <= 1 - early);
                 n_gained += l.watch.n_by['W'] + l.watch.n_by['R'];

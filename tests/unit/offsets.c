@@ -5,7 +5,7 @@
 
 #include "ir/base/file.h"
 #include "ir/base/rng.h"
-#include "solver/buffers.h"
+#include "solver/model/buffers.h"
 #include "solver/offsets.h"
 #include "tests/unit/unit.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/onnx_read.h"
+#include "frontend/onnx/onnx_read.h"
 #include "tests/sample.h"
 
 struct reader {

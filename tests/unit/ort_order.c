@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "ir/ort_order.h"
-#include "ir/text.h"
+#include "ir/runtime/ort_order.h"
+#include "ir/text/text.h"
 
 // `expected`: first outputs of the nodes in order, each followed by a space.
 static void expect_order(const char *body, const char *expected) {

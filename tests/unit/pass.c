@@ -4,23 +4,23 @@
 
 #include <string.h>
 
-#include "ir/pass.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
+#include "passes/pass.h"
 #include "tests/unit/random_graph.h"
 
 static void pipelines_are_read(void **state) {
     (void)state;
     struct scene s;
     scene_open(&s);
-    struct pipeline p;
-    assert_int_equal(pipeline_parse(&s.arena, &s.diags, " sort,dce, ,sort", &p), ST_OK);
+    struct pass_pipeline p;
+    assert_int_equal(pass_pipeline_parse(&s.arena, &s.diags, " sort,dce, ,sort", &p), ST_OK);
     assert_int_equal(p.n, 3);
     assert_ptr_equal(p.at[0], pass_find("sort"));
     assert_ptr_equal(p.at[1], pass_find("dce"));
     assert_ptr_equal(p.at[2], pass_find("sort"));
-    assert_int_equal(pipeline_parse(&s.arena, &s.diags, "", &p), ST_OK);
+    assert_int_equal(pass_pipeline_parse(&s.arena, &s.diags, "", &p), ST_OK);
     assert_int_equal(p.n, 0);
-    assert_int_equal(pipeline_parse(&s.arena, &s.diags, "sort,sour,dcd", &p), ST_USAGE);
+    assert_int_equal(pass_pipeline_parse(&s.arena, &s.diags, "sort,sour,dcd", &p), ST_USAGE);
     assert_int_equal(s.diags.n_errors, 2);
     scene_close(&s);
 }
@@ -94,10 +94,10 @@ static status count_call(void *to, const struct pass *p, size_t i, const struct 
 static status run(struct scene *s, struct model *m, const struct pass **list, size_t n,
                   int *n_calls) {
     struct pass_context c = {.arena = &s->arena, .diags = &s->diags};
-    struct pipeline p = {list, n};
-    struct pipeline_hooks hooks = {.to = n_calls, .before = count_call, .after = count_call};
+    struct pass_pipeline p = {list, n};
+    struct pass_pipeline_hooks hooks = {.to = n_calls, .before = count_call, .after = count_call};
     *n_calls = 0;
-    return pipeline_run(&p, m, &c, &hooks);
+    return pass_pipeline_run(&p, m, &c, &hooks);
 }
 
 static void needs_are_checked_before_anything_runs(void **state) {

@@ -2,8 +2,8 @@
 // and copy where that is worth it.
 #include "tests/unit/unit.h"
 
-#include "solver/place_list.h"
-#include "solver/strategy_check.h"
+#include "solver/check/strategy_check.h"
+#include "solver/place/place_list.h"
 #include "tests/unit/random_placement.h"
 
 // Two branches of 100 each that read the same, which takes 5 to make and 40 to send.

@@ -1,5 +1,5 @@
 // Polished strategies can be carried out, and are never worse; what is run again for nothing goes.
-#include "solver/place_polish.h"
+#include "solver/place/place_polish.h"
 
 #include "solver/place.h"
 #include "tests/unit/random_placement.h"

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "solver/place_remat.h"
-#include "solver/strategy_check.h"
+#include "solver/check/strategy_check.h"
+#include "solver/place/place_remat.h"
 
 // A training step of n layers: f0 .. f(n-1), the loss, then g(n-1) .. g0, where g(i) reads g(i+1)
 // and f(i-1) and f(i); on devices with the given memory.

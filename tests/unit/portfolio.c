@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "solver/check.h"
-#include "solver/pool.h"
+#include "ir/base/parallel.h"
+#include "solver/check/schedule_check.h"
 #include "solver/solve.h"
 #include "tests/oracle/random_problem.h"
 #include "tests/oracle/remat_dp.h"
@@ -197,7 +197,7 @@ static void test_pool(void **unused) {
     (void)unused;
     for (int32_t threads = 0; threads <= 5; threads++) {
         atomic_int count[20] = {0};
-        pool_run(threads, 20, count_task, count);
+        parallel_run(threads, 20, count_task, count);
         for (int k = 0; k < 20; k++)
             assert_int_equal(count[k], 1);
     }

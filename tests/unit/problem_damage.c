@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ir/base/rng.h"
-#include "solver/check.h"
+#include "solver/check/schedule_check.h"
 #include "solver/solve.h"
 
 static const char *const seeds[] = {
@@ -70,7 +70,7 @@ static void damaged_files_are_refused_or_read(void **state) {
             assert_int_equal(problem_read_json(&s.arena, &s.diags, whole, &p), ST_OK);
             st = schedule_read(&s.arena, &s.diags, source, &p, &x);
             if (st == ST_OK) {
-                status checked = check_schedule(&p, &x, &s.arena, &s.diags);
+                status checked = schedule_check(&p, &x, &s.arena, &s.diags);
                 assert_true(checked == ST_OK || checked == ST_VERIFY);
             }
         } else {

@@ -2,7 +2,7 @@
 #include "tests/unit/unit.h"
 
 #include "ir/base/rng.h"
-#include "solver/state_profile.h"
+#include "solver/anneal/state_profile.h"
 
 enum { SLOTS = 5000, STEPS = 3000 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ir/base/rng.h"
-#include "solver/placement.h"
+#include "solver/model/placement.h"
 #include "tests/unit/unit.h"
 
 struct random_shape {

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "ir/base/rng.h"
+#include "ir/check/equivalence.h"
 #include "ir/copy.h"
-#include "ir/same.h"
-#include "ir/text.h"
-#include "passes/remat.h"
-#include "solver/check.h"
+#include "ir/text/text.h"
+#include "passes/remat/remat.h"
+#include "solver/check/schedule_check.h"
 
 struct stage {
     struct scene scene;
@@ -31,9 +31,9 @@ static void stage_open(struct stage *s, const char *text, const char *passes) {
     assert_int_equal(
         parse_text(text, strlen(text), "r.mfc", &s->scene.arena, &s->names, &s->scene.diags, &s->m),
         ST_OK);
-    struct pipeline p;
-    assert_int_equal(pipeline_parse(&s->scene.arena, &s->scene.diags, passes, &p), ST_OK);
-    assert_int_equal(pipeline_run(&p, s->m, &s->context, NULL), ST_OK);
+    struct pass_pipeline p;
+    assert_int_equal(pass_pipeline_parse(&s->scene.arena, &s->scene.diags, passes, &p), ST_OK);
+    assert_int_equal(pass_pipeline_run(&p, s->m, &s->context, NULL), ST_OK);
 }
 
 static void stage_close(struct stage *s) {
@@ -152,15 +152,15 @@ static int64_t peak_of(const struct stage *s, const struct graph *g) {
 static void apply_and_compare(struct stage *s, const struct remat *r, struct steps steps) {
     struct replay replay;
     struct remat_result result;
-    assert_int_equal(check_steps(&r->problem, steps, &s->scene.arena, &s->scene.diags, &replay),
-                     ST_OK);
+    assert_int_equal(
+        schedule_check_steps(&r->problem, steps, &s->scene.arena, &s->scene.diags, &replay), ST_OK);
     assert_int_equal(replay.failed_step, -1);
     struct model *plan = model_copy(s->m, &s->scene.arena);
     assert_non_null(plan);
     assert_int_equal(remat_apply(plan->graph, r, steps, &s->scene.arena, &s->scene.diags, &result),
                      ST_OK);
     assert_int_equal(model_verify(plan, &s->scene.diags), ST_OK);
-    assert_int_equal(same_check(s->m, plan, &s->scene.diags), ST_OK);
+    assert_int_equal(equivalence_check(s->m, plan, &s->scene.diags), ST_OK);
     assert_true(peak_of(s, plan->graph) <= replay.peak_bytes);
     assert_true(result.again_cost <= replay.cost - r->units.base_cost);
 }

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "solver/sequence.h"
+#include "solver/model/sequence.h"
 #include "tests/oracle/random_problem.h"
 #include "tests/oracle/remat_dp.h"
 

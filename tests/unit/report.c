@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#include "backend/markup.h"
 #include "backend/plan_json.h"
-#include "backend/report.h"
-#include "backend/svg.h"
+#include "backend/report/markup.h"
+#include "backend/report/report.h"
+#include "backend/report/svg.h"
 #include "backend/trace.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 static const char *marked(struct scene *s, const char *text, size_t most) {
     struct str out = str_make(&s->arena);

@@ -8,10 +8,10 @@
 
 #include "ir/base/rng.h"
 #include "ir/build.h"
+#include "ir/check/equivalence.h"
 #include "ir/copy.h"
-#include "ir/ort_order.h"
-#include "ir/pass.h"
-#include "ir/same.h"
+#include "ir/runtime/ort_order.h"
+#include "passes/pass.h"
 
 enum { BIG = 1000 }; // elements; small ones have one
 
@@ -186,12 +186,12 @@ static bool touches_big(const struct graph *g, const struct node *n) {
 static status rewrite_failing(struct scene *s, struct model *m, const char *shapes, int64_t after) {
     struct options o = options_make(&s->arena);
     struct pass_context c = {.arena = &s->arena, .diags = &s->diags, .options = &o};
-    struct pipeline p;
+    struct pass_pipeline p;
     assert_int_equal(pass_add_options(&o, &s->diags), ST_OK);
     assert_int_equal(options_set(&o, &s->diags, "runtime-shapes", shapes), ST_OK);
-    assert_int_equal(pipeline_parse(&s->arena, &s->diags, "rewrite", &p), ST_OK);
+    assert_int_equal(pass_pipeline_parse(&s->arena, &s->diags, "rewrite", &p), ST_OK);
     s->mem.fail_after = after;
-    status st = pipeline_run(&p, m, &c, NULL);
+    status st = pass_pipeline_run(&p, m, &c, NULL);
     s->mem.fail_after = -1;
     return st;
 }
@@ -245,7 +245,7 @@ static void any_order_is_kept(const char *shapes) {
         rewrite(&s, m, shapes);
         expect_kept_order(&s, m->graph, was->graph);
         expect_no_twins(m->graph, was->graph);
-        status st = same_check(was, m, &s.diags);
+        status st = equivalence_check(was, m, &s.diags);
         if (st)
             print_message("seed %d: %s\n", (int)seed, s.diags.list.at[0].text);
         assert_int_equal(st, ST_OK);

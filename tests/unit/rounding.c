@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "solver/check.h"
+#include "solver/check/schedule_check.h"
 #include "solver/solve.h"
 #include "tests/oracle/random_problem.h"
 #include "tests/oracle/remat_dp.h"
@@ -28,7 +28,7 @@ static void check_answer(struct scene *s, const struct problem *p, int64_t budge
         assert_true(out->bound <= optimum);
     if (st != ST_OK)
         return;
-    assert_int_equal(check_schedule(p, out, &s->arena, &s->diags), ST_OK);
+    assert_int_equal(schedule_check(p, out, &s->arena, &s->diags), ST_OK);
     assert_true(out->peak_bytes <= budget && out->cost >= optimum);
     assert_true(out->outcome != OUTCOME_OPTIMAL || out->cost == optimum);
 }

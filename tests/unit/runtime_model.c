@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "backend/runtime.h"
-#include "ir/text.h"
+#include "ir/runtime/runtime.h"
+#include "ir/text/text.h"
 
 #define T " : f32[250]\n"
 

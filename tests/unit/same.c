@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "ir/same.h"
-#include "ir/text.h"
+#include "ir/check/equivalence.h"
+#include "ir/text/text.h"
 
 // A step and a plan share the inputs and constants of this head.
 static const char head[] = "mfc 1\n"
@@ -40,7 +40,7 @@ static status compare_under(struct scene *s, const char *first, const char *step
                             const char *second, const char *plan) {
     struct pool names = pool_make(&s->arena), others = pool_make(&s->arena);
     struct model *a = parse(s, &names, first, step), *b = parse(s, &others, second, plan);
-    status st = same_check(a, b, &s->diags);
+    status st = equivalence_check(a, b, &s->diags);
     model_close(a);
     model_close(b);
     return st;
@@ -279,7 +279,7 @@ static void types_from_the_step(void **state) {
     struct model *b = parse(&s, &others, head,
                             ANCHORED(TOKEN "  %s = Concat(%shape, %i, axis=0)\n"
                                            "  %t = Reshape(%a, %s, allowzero=1)\n"));
-    assert_int_equal(same_check_types(a, b, &s.diags), ST_OK);
+    assert_int_equal(equivalence_check_types(a, b, &s.diags), ST_OK);
     static const struct {
         const char *name;
         int64_t n_bytes;
@@ -303,7 +303,7 @@ static void no_room(void **state) {
     status st = ST_LIMIT;
     for (int64_t k = 0; k < 1000 && st != ST_OK; k++) {
         s.mem.fail_after = k;
-        st = same_check(a, b, &s.diags);
+        st = equivalence_check(a, b, &s.diags);
         s.mem.fail_after = -1;
         assert_true(st == ST_OK || st == ST_LIMIT);
     }

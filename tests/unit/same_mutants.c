@@ -1,11 +1,11 @@
 // Random steps, plans made of them (nodes computed again, control dependencies in both forms), and
-// thousands of changes to these plans. ir/same.h must accept every plan, and of the changed ones
-// only those whose outputs the free interpreter (free_model.h) gives as before.
+// thousands of changes to these plans. ir/check/equivalence.h must accept every plan, and of the
+// changed ones only those whose outputs the free interpreter (free_model.h) gives as before.
 #include "tests/unit/unit.h"
 
 #include "ir/build.h"
+#include "ir/check/equivalence.h"
 #include "ir/copy.h"
-#include "ir/same.h"
 #include "tests/unit/free_model.h"
 
 #define STEPS   300
@@ -78,7 +78,7 @@ static node_id any_node(struct play *p) {
 static void repeat_node(struct play *p) {
     struct graph *g = p->plan->graph;
     node_id of = any_node(p), id;
-    if (same_is_random(g, of))
+    if (equivalence_is_random(g, of))
         return;
     struct node *n = graph_node(g, of);
     value_id first = add(g, n->type, n->in, n->n_in, n->n_out, &id);
@@ -259,7 +259,7 @@ static void play(uint64_t seed, struct tally *tally) {
             anchor_operand(&p);
     assert_int_equal(model_verify(p.plan, p.d), ST_OK);
     assert_true(gives_the_same(&p, p.plan)); // the judge is right about what is right by making
-    status whole = same_check(p.step, p.plan, p.d);
+    status whole = equivalence_check(p.step, p.plan, p.d);
     if (whole)
         print_message("seed %d: %s\n", (int)seed, p.d->list.at[0].text);
     assert_int_equal(whole, ST_OK);
@@ -270,7 +270,7 @@ static void play(uint64_t seed, struct tally *tally) {
         struct model *m = model_copy(p.plan, &own);
         forget_copies(m->graph);
         bool is_graph = mutate(&p, m);
-        status st = is_graph ? same_check(p.step, m, &said) : ST_OK;
+        status st = is_graph ? equivalence_check(p.step, m, &said) : ST_OK;
         assert_true(st == ST_OK || (st == ST_VERIFY && said.n_errors > 0));
         if (is_graph) {
             bool equal = gives_the_same(&p, m);

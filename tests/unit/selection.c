@@ -4,10 +4,10 @@
 #include <math.h>
 
 #include "ir/base/rng.h"
-#include "solver/one_cut.h"
-#include "solver/sequence.h"
-#include "solver/start.h"
-#include "solver/unroll.h"
+#include "solver/cuts/initial.h"
+#include "solver/cuts/lagrangian_cut.h"
+#include "solver/model/sequence.h"
+#include "solver/model/sequence_problem.h"
 #include "tests/oracle/random_problem.h"
 
 enum { PROJECTS = 10, TOOLS = 8, CASES = 2000 };
@@ -79,15 +79,15 @@ static void a_choice_is_what_it_says(void **state) {
     for (uint64_t index = 0; index < 300; index++) {
         struct scene s;
         struct problem p;
-        struct one_cut cut;
+        struct lagrangian_cut cut;
         scene_open(&s);
         assert_int_equal(random_problem(&s.arena, &s.diags, 52, index, 12, index % 2, &p), ST_OK);
         int32_t q = (int32_t)(index % (uint64_t)p.n);
-        assert_true(one_cut_make(&cut, &p, q, NULL, p.once, &s.arena));
-        assert_true(one_cut_price(&cut, INFINITY));
+        assert_true(lagrangian_cut_make(&cut, &p, q, NULL, p.once, &s.arena));
+        assert_true(lagrangian_cut_price(&cut, INFINITY));
         int64_t least = cut.held_bytes;
         for (double price = 1e-3; price < 1e4; price *= 10) {
-            assert_true(one_cut_price(&cut, price));
+            assert_true(lagrangian_cut_price(&cut, price));
             assert_true(cut.held_bytes >= least);
             int64_t cost = 0;
             for (int32_t k = 0; k < cut.selection.n_projects; k++)
@@ -120,7 +120,7 @@ static void an_unrolled_sequence_is_the_same(void **state) {
         scene_open(&s);
         assert_int_equal(random_problem(&s.arena, &s.diags, 53, index, 12, true, &p), ST_OK);
         int64_t peak = problem_given_peak(&p, &s.arena);
-        assert_true(start_cuts(&p, peak * 3 / 4, NULL, &s.arena, &start));
+        assert_true(initial_by_cuts(&p, peak * 3 / 4, NULL, &s.arena, &start));
         assert_true(unroll(&p, start, &s.arena, &order));
         assert_true(sequence_measure(&p, start, &s.arena, &facts));
         assert_true(sequence_given(&order, &s.arena, &given));

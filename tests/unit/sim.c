@@ -1,8 +1,8 @@
 // The fast simulator gives exactly what the plain replay gives, edit after edit.
-#include "solver/sim.h"
+#include "solver/sim/sim.h"
 
-#include "solver/mcmc.h"
-#include "solver/strategy_check.h"
+#include "solver/check/strategy_check.h"
+#include "solver/place/mcmc.h"
 #include "tests/unit/random_placement.h"
 
 static int64_t n_right, n_wrong, n_cut;

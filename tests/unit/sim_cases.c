@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "solver/sim.h"
-#include "solver/strategy_check.h"
+#include "solver/check/strategy_check.h"
+#include "solver/sim/sim.h"
 #include "tests/unit/unit.h"
 
 #define N(name, cost, bytes) "{'name':'" name "','cost':" #cost ",'bytes':" #bytes "}"

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "solver/check.h"
-#include "solver/sequence.h"
+#include "solver/check/schedule_check.h"
+#include "solver/model/sequence.h"
 #include "solver/solve.h"
 
 static status read_text(struct scene *s, const char *text, struct problem *p) {
@@ -58,7 +58,7 @@ static void sequences_and_the_checker_agree(void **state) {
     struct steps steps;
     struct replay r;
     assert_true(sequence_to_steps(&p, q, &s.arena, &steps));
-    assert_int_equal(check_steps(&p, steps, &s.arena, &s.diags, &r), ST_OK);
+    assert_int_equal(schedule_check_steps(&p, steps, &s.arena, &s.diags, &r), ST_OK);
     assert_int_equal(r.failed_step, -1);
     assert_int_equal(r.peak_bytes, f.peak_bytes);
     assert_int_equal(r.cost, f.cost);
@@ -103,7 +103,7 @@ static void the_checker_names_what_is_wrong(void **state) {
         struct step copy[12];
         memcpy(copy, cases[k].at, sizeof copy);
         struct steps steps = {copy, cases[k].n};
-        assert_int_equal(check_steps(&p, steps, &s.arena, &s.diags, &r), ST_OK);
+        assert_int_equal(schedule_check_steps(&p, steps, &s.arena, &s.diags, &r), ST_OK);
         assert_int_equal(r.failed_step, cases[k].failed);
         assert_int_equal(r.node, cases[k].node);
         assert_non_null(r.reason);

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "solver/check.h"
+#include "solver/check/schedule_check.h"
 #include "solver/curve.h"
-#include "solver/matrices.h"
-#include "solver/report.h"
+#include "solver/model/matrices.h"
+#include "solver/model/schedule_report.h"
 #include "solver/solve.h"
 
 static const char *const json =
@@ -47,14 +47,14 @@ static status work(struct arena *a, struct diags *d, const struct job *job) {
     o.method = job->method;
     o.budget_bytes = 30;
     if ((st = solve(&p, &o, &hooks, a, d, &s)) == ST_INFEASIBLE || st == ST_NO_PLAN)
-        return report_failure(&p, &s, a, d);
+        return schedule_report_failure(&p, &s, a, d);
     if (st != ST_OK || (st = schedule_write(&s, 1, a, d, job->path)) != ST_OK)
         return st;
     if ((st = source_open(a, d, job->path, &source)) != ST_OK)
         return st;
     st = schedule_read(a, d, source, &p, &again);
     source_close(source);
-    if (st != ST_OK || (st = check_schedule(&p, &again, a, d)) != ST_OK)
+    if (st != ST_OK || (st = schedule_check(&p, &again, a, d)) != ST_OK)
         return st;
     assert_int_equal(again.cost, s.cost);
     struct matrices m;
@@ -62,7 +62,7 @@ static status work(struct arena *a, struct diags *d, const struct job *job) {
     if ((st = matrices_make(&p, s.steps, a, d, &m)) != ST_OK)
         return st;
     matrices_print(&text, &m);
-    if (text.failed || !report_schedule(&text, &p, &s, a))
+    if (text.failed || !schedule_report(&text, &p, &s, a))
         return diag_no_room(d);
     int64_t budgets[] = {60, 40, 30};
     if ((st = curve_sweep(&p, &o, &hooks, NULL, budgets, 3, a, d, curve)) != ST_OK)

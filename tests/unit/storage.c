@@ -5,7 +5,7 @@
 
 #include "ir/copy.h"
 #include "ir/storage.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "tests/unit/random_graph.h"
 
 struct place {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ir/base/rng.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "tests/unit/random_graph.h"
 
 // Parses; the model's print is the result, NULL when it was refused.

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "tests/unit/random_graph.h"
 
 enum { N_MUTATIONS = 20000, N_BASES = 40 };

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backend/onnx_write.h"
-#include "ir/text.h"
+#include "backend/onnx/onnx_write.h"
+#include "ir/text/text.h"
 #include "tests/unit/random_graph.h"
 
 enum { N_MODELS = 500 };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "backend/timeline.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "tests/unit/random_graph.h"
 
 struct place {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "tests/unit/random_graph.h"
 
 static struct model *parse(struct scene *s, struct pool *names, const char *text) {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 static const char sample[] = "mfc 1\n"
                              "device \"gpu0\"\n"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "frontend/wire.h"
+#include "frontend/onnx/wire.h"
 #include "ir/base/limits.h"
 #include "ir/base/rng.h"
 #include "tests/sample.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "solver/worker.h"
+#include "solver/mip/worker.h"
 
 #define FAULT "MFC_TEST_WORKER_FAULT"
 

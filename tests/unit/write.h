@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "backend/onnx_write.h"
+#include "backend/onnx/onnx_write.h"
 #include "third_party/onnx/onnx.pb-c.h"
 
 // What every test of the writer starts from: an empty model, and a folder of its own to write into.

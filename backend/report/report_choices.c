@@ -1,0 +1,286 @@
+// What the plan does with each tensor that the backward pass reads again, and why. A tensor is kept
+// when its node runs once, and recomputed when other nodes repeat it. Reasons are told by numbers
+// that anyone can check: what the peak would have been had it stayed, or what it would have saved
+// at the peak had it gone.
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/report/markup.h"
+#include "backend/report/report_parts.h"
+#include "backend/report/svg.h"
+#include "ir/base/checked.h"
+
+#define MOST_ROWS   120 // a table
+#define NAME_LENGTH 44
+#define LIFE_WIDTH  150.0
+
+// A node whose results the backward pass reads, or that runs again. Its executions are a list, from
+// the last to the first.
+struct choice {
+    node_id node;
+    value_id value;   // its largest result
+    int64_t bytes;    // all that it makes
+    int64_t cost;     // of one run
+    uint32_t n_again; // executions after the first
+    uint32_t last;    // place + 1 in `runs`
+    uint32_t first;   // storage of the first execution
+    int64_t gap_peak; // recomputed: the most that is held while it is gone
+};
+
+struct run {
+    uint32_t storage, earlier; // earlier: place + 1
+};
+
+struct choices {
+    struct report *r;
+    bool *wanted; // per node: it is to be told about
+    uint32_t *of; // per node: place + 1 in `at`
+    VEC(struct choice) at;
+    VEC(struct run) runs;
+};
+
+// Of all that a node makes itself; 0: it makes nothing, as a view does.
+static uint32_t largest_storage(const struct timeline *t, node_id id, int64_t *sum) {
+    const struct node *n = graph_node(t->graph, id);
+    uint32_t best = 0;
+    *sum = 0;
+    for (uint32_t k = 0; k < n->n_out; k++) {
+        uint32_t s = t->storage.of[n->out[k].i];
+        if (!s || t->storage.first[s].i != n->out[k].i)
+            continue;
+        *sum += t->storage.bytes[s];
+        if (!best || t->storage.bytes[s] > t->storage.bytes[best])
+            best = s;
+    }
+    return best;
+}
+
+// What is run again, and what backward nodes read of the forward pass, views seen through.
+static void find_wanted(struct choices *c) {
+    const struct timeline *t = &c->r->after;
+    const struct graph *g = t->graph;
+    for (uint32_t i = 0; i < t->n_steps; i++) {
+        const struct node *n = graph_node(g, t->order[i]);
+        if (t->work[i] == WORK_AGAIN)
+            c->wanted[timeline_origin(g, t->order[i]).i] = true;
+        for (uint32_t k = 0; t->work[i] == WORK_BACKWARD && k < n->n_in; k++) {
+            uint32_t s = t->storage.of[n->in[k].i];
+            node_id def = s ? graph_value(g, t->storage.first[s])->def : NODE_NONE;
+            if (def.i && t->work[t->step_of[def.i]] == WORK_FORWARD)
+                c->wanted[timeline_origin(g, def).i] = true;
+        }
+    }
+}
+
+static bool add_choice(struct choices *c, node_id origin, uint32_t step) {
+    const struct timeline *t = &c->r->after;
+    struct choice x = {.node = origin, .cost = t->end[step] - t->start[step]};
+    x.first = largest_storage(t, t->order[step], &x.bytes);
+    const struct value *v = graph_value(t->graph, t->storage.first[x.first]);
+    const struct node *n = graph_node(t->graph, origin);
+    x.value = v->def_slot < n->n_out && n->out[v->def_slot].i ? n->out[v->def_slot]
+                                                              : t->storage.first[x.first];
+    if (!VEC_PUSH(c->r->arena, &c->at, x))
+        return false;
+    c->of[origin.i] = (uint32_t)c->at.n;
+    return true;
+}
+
+static bool gather(struct choices *c) {
+    const struct timeline *t = &c->r->after;
+    for (uint32_t i = 0; i < t->n_steps; i++) {
+        node_id origin = timeline_origin(t->graph, t->order[i]);
+        int64_t sum;
+        uint32_t s = c->wanted[origin.i] ? largest_storage(t, t->order[i], &sum) : 0;
+        if (!s)
+            continue;
+        if (!c->of[origin.i] && !add_choice(c, origin, i))
+            return false;
+        struct choice *x = &c->at.at[c->of[origin.i] - 1];
+        x->n_again += x->last != 0;
+        if (!VEC_PUSH(c->r->arena, &c->runs, (struct run){s, x->last}))
+            return false;
+        x->last = (uint32_t)c->runs.n;
+    }
+    return true;
+}
+
+// The most that is held while a recomputed tensor is gone: between the end of one execution's
+// result and the beginning of the next.
+static void measure_gaps(const struct choices *c, struct choice *x) {
+    const struct timeline *t = &c->r->after;
+    const struct liveness *l = &t->liveness;
+    for (uint32_t k = x->last; c->runs.at[k - 1].earlier; k = c->runs.at[k - 1].earlier) {
+        const struct run *later = &c->runs.at[k - 1], *run = &c->runs.at[later->earlier - 1];
+        for (uint32_t i = l->to[run->storage] + 1; i < l->from[later->storage]; i++)
+            if (t->held_bytes[i] > x->gap_peak)
+                x->gap_peak = t->held_bytes[i];
+    }
+}
+
+static int64_t extra_cost(const struct choice *x) {
+    return x->cost * x->n_again; // fits: a part of the cost of all nodes
+}
+
+static int by_weight(const void *a, const void *b) {
+    const struct choice *x = a, *y = b;
+    if (!x->n_again != !y->n_again)
+        return x->n_again ? -1 : 1;
+    if (x->n_again && extra_cost(x) != extra_cost(y))
+        return extra_cost(x) > extra_cost(y) ? -1 : 1;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return x->node.i < y->node.i ? -1 : x->node.i > y->node.i;
+}
+
+static void add_life(struct str *path, const struct timeline *t, uint32_t s, double scale,
+                     double y) {
+    const struct liveness *l = &t->liveness;
+    uint32_t last = l->to[s] < t->n_steps ? l->to[s] : t->n_steps - 1;
+    double from = (double)t->start[l->from[s]] * scale, to = (double)t->end[last] * scale;
+    str_addf(path, "M%.1f %gh%.1f", from, y, to - from < 1 ? 1 : to - from);
+}
+
+// When it is held: the unplanned step as a thin line, the plan as bars.
+static void draw_life(const struct choices *c, const struct choice *x) {
+    const struct timeline *t = &c->r->after, *b = &c->r->before;
+    struct str *out = c->r->out;
+    int64_t span = t->span > b->span ? t->span : b->span;
+    double scale = span > 0 ? LIFE_WIDTH / (double)span : 0;
+    str_addf(out, "<svg class=\"life\" viewBox=\"0 0 %g 14\" aria-hidden=\"true\">", LIFE_WIDTH);
+    value_id same = graph_find(b->graph, graph_value(t->graph, x->value)->name);
+    uint32_t s = same.i ? b->storage.of[same.i] : 0;
+    if (s && !b->storage.is_fixed[s] && b->liveness.from[s] <= b->liveness.to[s]) {
+        str_add(out, "<path class=\"life-before\" d=\"");
+        add_life(out, b, s, scale, 3);
+        str_add(out, "\"/>");
+    }
+    str_add(out, "<path class=\"life-first\" d=\"");
+    add_life(out, t, x->first, scale, 9);
+    str_add(out, x->n_again ? "\"/><path class=\"life-again\" d=\"" : "");
+    for (uint32_t k = x->last; c->runs.at[k - 1].earlier; k = c->runs.at[k - 1].earlier)
+        add_life(out, t, c->runs.at[k - 1].storage, scale, 9);
+    str_add(out, "\"/></svg>");
+}
+
+static void add_reason(const struct choices *c, const struct choice *x) {
+    struct str *out = c->r->out;
+    const struct timeline *t = &c->r->after;
+    const struct liveness *l = &t->liveness;
+    int64_t budget = c->r->facts->budget_bytes;
+    if (x->n_again) {
+        int64_t with;
+        if (!checked_add(x->gap_peak, x->bytes, &with))
+            with = INT64_MAX;
+        str_add(out, "if kept, the step would hold ");
+        report_add_bytes(out, with);
+        if (budget > 0 && with > budget) {
+            str_add(out, ", ");
+            report_add_bytes(out, with - budget);
+            str_add(out, " over the budget");
+        } else if (x->gap_peak == 0) {
+            str_add(out, " at least");
+        }
+    } else if (op_info(graph_node(t->graph, x->node)->op)->flags & OPF_RANDOM) {
+        str_add(out, "random: a second run would give other numbers");
+    } else if (l->from[x->first] > t->peak_step || l->to[x->first] < t->peak_step) {
+        str_add(out, "not held at the peak");
+    } else {
+        str_add(out, "held at the peak; without it, ");
+        report_add_cost(out, t, x->cost);
+        str_add(out, " more");
+    }
+}
+
+static void add_row(const struct choices *c, const struct choice *x) {
+    struct str *out = c->r->out;
+    const struct timeline *t = &c->r->after;
+    const struct node *n = graph_node(t->graph, x->node);
+    const char *name = graph_value(t->graph, x->value)->name;
+    str_add(out, "<tr><td class=\"name\">");
+    markup_add_short(out, name, NAME_LENGTH);
+    str_add(out, "</td><td>");
+    markup_add_short(out, n->type, NAME_LENGTH);
+    str_add(out, "</td><td class=\"number\">");
+    report_add_bytes(out, x->bytes);
+    str_add(out, "</td><td class=\"number\">");
+    if (x->n_again > 1)
+        str_addf(out, "%u\u00a0×\u00a0", x->n_again);
+    report_add_cost(out, t, x->cost);
+    str_add(out, "</td><td>");
+    draw_life(c, x);
+    str_add(out, "</td><td>");
+    add_reason(c, x);
+    str_add(out, "</td></tr>\n");
+}
+
+static void add_table(const struct choices *c, size_t first, size_t n, const char *cost) {
+    struct str *out = c->r->out;
+    size_t shown = n < MOST_ROWS ? n : MOST_ROWS;
+    int64_t rest_bytes = 0, rest_cost = 0;
+    str_addf(out,
+             "<div class=\"wide\"><table>\n<thead><tr><th>tensor</th><th>made by</th>"
+             "<th class=\"number\">size</th><th class=\"number\">%s</th><th>held</th>"
+             "<th>why</th></tr></thead>\n<tbody>\n",
+             cost);
+    for (size_t i = 0; i < shown; i++)
+        add_row(c, &c->at.at[first + i]);
+    str_add(out, "</tbody></table></div>\n");
+    if (shown == n)
+        return;
+    for (size_t i = shown; i < n; i++) {
+        if (!checked_add(rest_bytes, c->at.at[first + i].bytes, &rest_bytes))
+            rest_bytes = INT64_MAX;
+        rest_cost += extra_cost(&c->at.at[first + i]);
+    }
+    str_addf(out, "<p class=\"soft\">and %zu more, ", n - shown);
+    report_add_bytes(out, rest_bytes);
+    if (rest_cost > 0) {
+        str_add(out, ", ");
+        report_add_cost(out, &c->r->after, rest_cost);
+    }
+    str_add(out, "</p>\n");
+}
+
+static void add_tables(const struct choices *c) {
+    struct str *out = c->r->out;
+    size_t n_again = 0;
+    while (n_again < c->at.n && c->at.at[n_again].n_again)
+        n_again++;
+    str_add(out, "<section id=\"choices\">\n<h2>Kept and recomputed</h2>\n"
+                 "<p>What is needed again later. <span class=\"soft\">In "
+                 "the column <i>held</i>, the thin line is the unplanned step, the bars are the "
+                 "plan.</span></p>\n");
+    if (n_again) {
+        str_addf(out, "<h3>Recomputed <span class=\"soft\">%zu</span></h3>\n", n_again);
+        add_table(c, 0, n_again, "time");
+    }
+    if (c->at.n > n_again) {
+        str_addf(out, "<details%s><summary>Kept <span class=\"soft\">%zu</span></summary>\n",
+                 n_again ? "" : " open=\"open\"", c->at.n - n_again);
+        add_table(c, n_again, c->at.n - n_again, "to make again");
+        str_add(out, "</details>\n");
+    }
+    str_add(out, "</section>\n");
+}
+
+void report_choices(struct report *r) {
+    size_t n = r->after.graph->nodes.n;
+    struct choices c = {
+        .r = r, .wanted = ARENA_ARRAY(r->arena, bool, n), .of = ARENA_ARRAY(r->arena, uint32_t, n)};
+    if (!c.wanted || !c.of) {
+        r->out->failed = true;
+        return;
+    }
+    find_wanted(&c);
+    if (!gather(&c)) {
+        r->out->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < c.at.n; i++)
+        measure_gaps(&c, &c.at.at[i]);
+    if (!c.at.n)
+        return;
+    qsort(c.at.at, c.at.n, sizeof *c.at.at, by_weight);
+    add_tables(&c);
+}

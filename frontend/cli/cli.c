@@ -1,0 +1,277 @@
+// From argv to exit code: find the command, read its options with getopt_long, run it, print what
+// it found. Stages: which command; the options of its table; run; results to stdout; diagnostics to
+// stderr.
+#include "frontend/cli/cli.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "frontend/cli/cli_team.h"
+#include "passes/pass.h"
+
+static const struct command *find_command(const char *name) {
+    for (const struct command *const *c = cli_commands; *c; c++)
+        if (strcmp((*c)->name, name) == 0)
+            return *c;
+    return NULL;
+}
+
+// A first word that looks like a command and is none deserves a better answer than "no such file".
+static status unknown_command(struct diags *d, const char *word) {
+    if (find_command(word))
+        return diag_error(d, DIAG_USAGE, loc_none(), "options come after the command: mfc %s ...",
+                          word);
+    const char *near = NULL;
+    size_t nearest = STR_NEAR;
+    for (const struct command *const *c = cli_commands; *c; c++)
+        if (!(*c)->hidden && str_is_nearer(word, (*c)->name, &nearest))
+            near = (*c)->name;
+    return diag_error(d, DIAG_USAGE, loc_none(),
+                      "there is no command and no file \"%s\"%s%s%s; mfc --help lists the commands",
+                      word, near ? "; is it \"" : "", near ? near : "", near ? "\"?" : "");
+}
+
+// getopt's tables, made from ours. Long options carry their index + 256, letters themselves.
+enum { LONG_BASE = 256 };
+
+static struct option *getopt_table(struct options *o, struct str *letters) {
+    struct option *table = ARENA_ARRAY(o->arena, struct option, o->items.n + 1);
+    str_add(letters, ":"); // a missing argument is told apart from an unknown option
+    for (size_t i = 0; table && i < o->items.n; i++) {
+        const struct option_spec *s = o->items.at[i].spec;
+        bool flag = s->kind == OPTION_FLAG;
+        table[i] = (struct option){s->name, flag ? no_argument : required_argument, NULL,
+                                   LONG_BASE + (int)i};
+        if (s->letter)
+            str_addf(letters, "%c%s", s->letter, flag ? "" : ":");
+    }
+    return letters->failed ? NULL : table;
+}
+
+static const struct option_spec *spec_of(const struct options *o, int got) {
+    if (got >= LONG_BASE)
+        return o->items.at[got - LONG_BASE].spec;
+    for (size_t i = 0; i < o->items.n; i++)
+        if (o->items.at[i].spec->letter == got)
+            return o->items.at[i].spec;
+    return NULL;
+}
+
+// getopt_long gave '?' or ':'. It leaves the letter, or the number of a known long option, in
+// optopt; 0 there is an unknown long option, which is the word that it has just passed.
+static status bad_option(struct options *o, struct diags *d, int got, char **argv) {
+    const struct option_spec *s = optopt ? spec_of(o, optopt) : NULL;
+    if (got == ':' && s)
+        return diag_error(d, DIAG_USAGE, loc_none(), "--%s needs its %s", s->name, s->argument);
+    if (s)
+        return diag_error(d, DIAG_USAGE, loc_none(), "--%s takes no argument", s->name);
+    if (optopt)
+        return diag_error(d, DIAG_USAGE, loc_none(), "there is no option -%c", optopt);
+    const char *word = argv[optind - 1] + strlen("--");
+    size_t n = strcspn(word, "=");
+    char *name = arena_alloc(o->arena, n + 1);
+    if (!name)
+        return diag_no_room(d);
+    memcpy(name, word, n);
+    return options_set(o, d, name, "");
+}
+
+// All mistakes are told at once; the status is that of the first.
+static status read_options(struct cli *c, int argc, char **argv) {
+    struct str letters = str_make(&c->arena);
+    struct option *table = getopt_table(&c->options, &letters);
+    if (!table)
+        return diag_no_room(&c->diags);
+    optind = 0; // GNU: start afresh, argv[0] is skipped
+    opterr = 0;
+    int got;
+    while ((got = getopt_long(argc, argv, str_text(&letters), table, NULL)) >= 0) {
+        if (got == '?' || got == ':') {
+            bad_option(&c->options, &c->diags, got, argv);
+            continue;
+        }
+        const struct option_spec *s = spec_of(&c->options, got);
+        options_set(&c->options, &c->diags, s->name, s->kind == OPTION_FLAG ? "true" : optarg);
+    }
+    c->arguments = (const char *const *)argv + optind;
+    c->n_arguments = (size_t)(argc - optind);
+    return c->diags.worst;
+}
+
+static status check_arguments(struct cli *c, const struct command *command) {
+    if (c->n_arguments < command->least)
+        return diag_error(&c->diags, DIAG_USAGE, loc_none(), "usage: mfc %s [OPTION]... %s",
+                          command->name, command->arguments);
+    if (c->n_arguments > command->most)
+        return diag_error(&c->diags, DIAG_USAGE, loc_none(),
+                          "\"%s\" is one argument too many; usage: mfc %s [OPTION]... %s",
+                          c->arguments[command->most], command->name, command->arguments);
+    return ST_OK;
+}
+
+static void settle(struct cli *c) {
+    bool terminal = isatty(STDERR_FILENO);
+    const char *no_colour = getenv("NO_COLOR");
+    const char *progress = options_text(&c->options, "progress");
+    c->colour = terminal && !(no_colour && *no_colour);
+    c->quiet = options_flag(&c->options, "quiet");
+    c->progress_json = strcmp(progress, "json") == 0;
+    c->progress = c->progress_json || (!c->quiet && (strcmp(progress, "always") == 0 ||
+                                                     (strcmp(progress, "auto") == 0 && terminal)));
+    c->mem.limit_bytes = options_bytes(&c->options, "memory-limit", MEM_UNLIMITED);
+}
+
+static status dispatch(struct cli *c, int argc, char **argv) {
+    const char *first = argc > 1 ? argv[1] : NULL;
+    const struct command *command = first ? find_command(first) : NULL;
+    bool named = command != NULL;
+    if (!named) // then the first word is the model, or an option
+        command = find_command("plan");
+    status st = options_add(&c->options, &c->diags, cli_common_options);
+    if (!st)
+        st = options_add(&c->options, &c->diags, command->options);
+    if (!st && command->passes)
+        st = pass_add_options(&c->options, &c->diags);
+    if (!st)
+        st = read_options(c, argc - named, argv + named);
+    if (st)
+        return st;
+    settle(c);
+    if (options_flag(&c->options, "version")) {
+        cli_version(&c->out);
+        return ST_OK;
+    }
+    if (options_flag(&c->options, "help")) {
+        if (named)
+            cli_help_command(&c->out, command);
+        else
+            cli_help(&c->out);
+        return ST_OK;
+    }
+    if (argc == 1)
+        return diag_error(&c->diags, DIAG_USAGE, loc_none(),
+                          "no model is given; mfc --help shows what mfc does");
+    if (!named && c->n_arguments && access(c->arguments[0], F_OK) != 0 &&
+        strcmp(c->arguments[0], "-") != 0 && !strpbrk(c->arguments[0], "./"))
+        return unknown_command(&c->diags, c->arguments[0]);
+    if (command->ranks)
+        c->team = cli_team_open(c->stop);
+    if (c->team && c->team->rank > 0) { // one voice is enough
+        c->progress = false;
+        st = options_set(&c->options, &c->diags, "progress", "never");
+    }
+    if (!st)
+        st = check_arguments(c, command);
+    return st ? st : command->run(c);
+}
+
+bool cli_leads(struct cli *c) {
+    return cli_team_leads(c->team);
+}
+
+const char *cli_worker_path(void) {
+    return access("/proc/self/exe", X_OK) == 0 ? "/proc/self/exe" : NULL;
+}
+
+static void pass_line(void *to, const char *line) {
+    cli_progress(to, "%s", line);
+}
+
+struct pass_context cli_context(struct cli *c, struct arena *scratch) {
+    return (struct pass_context){.arena = scratch,
+                                 .diags = &c->diags,
+                                 .options = &c->options,
+                                 .stop = c->stop,
+                                 .progress = pass_line,
+                                 .progress_to = c,
+                                 .worker_path = cli_worker_path()};
+}
+
+static void print_diags(struct cli *c) {
+    static const char *const colours[] = {"\033[36m", "\033[33m", "\033[1;31m"};
+    cli_progress_clear(c);
+    for (; c->n_printed < c->diags.list.n; c->n_printed++) {
+        const struct diag *one = &c->diags.list.at[c->n_printed];
+        if (c->quiet && one->severity != DIAG_ERROR)
+            continue;
+        struct str line = str_make(&c->arena);
+        diag_print(&line, one);
+        const char *text = str_text(&line);
+        if (line.failed) // no room for a copy: say at least what it is about
+            fprintf(stderr, "error: %s\n", one->text);
+        else if (c->colour)
+            fprintf(stderr, "%s%.*s\033[0m%s", colours[one->severity], (int)strcspn(text, ":"),
+                    text, text + strcspn(text, ":"));
+        else
+            fputs(text, stderr);
+    }
+}
+
+void cli_flush_diags(struct cli *c) {
+    // When the first rank is no more, the next says everything at its end.
+    if (!c->team || c->team->rank == 0)
+        print_diags(c);
+}
+
+// The command line as a shell would take it, with "mfc" for the program wherever that is.
+static const char *join_line(struct arena *a, int argc, char **argv) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-+=./,:@%";
+    struct str line = str_make(a);
+    str_add(&line, "mfc");
+    for (int i = 1; i < argc; i++) {
+        str_add_char(&line, ' ');
+        if (*argv[i] && !argv[i][strspn(argv[i], plain)]) {
+            str_add(&line, argv[i]);
+            continue;
+        }
+        str_add_char(&line, '\'');
+        for (const char *c = argv[i]; *c; c++)
+            if (*c == '\'')
+                str_add(&line, "'\\''");
+            else
+                str_add_char(&line, *c);
+        str_add_char(&line, '\'');
+    }
+    return str_text(&line);
+}
+
+static status print_results(struct cli *c, status st) {
+    cli_progress_clear(c);
+    bool lost = fwrite(str_text(&c->out), 1, c->out.n, stdout) < c->out.n || fflush(stdout) != 0;
+    if (lost && !st)
+        st = diag_error(&c->diags, DIAG_IO, loc_file("<stdout>"), "cannot write: %s",
+                        strerror(errno));
+    print_diags(c);
+    if (st == ST_LIMIT && c->n_printed == 0) // there was not even memory to say so
+        fputs("error: out of memory [limit]\n", stderr);
+    else if (c->diags.n_dropped)
+        fprintf(stderr, "%zu further messages are not shown\n", c->diags.n_dropped);
+    return st;
+}
+
+int cli_main(int argc, char **argv, struct stop *stop) {
+    struct cli c = {.mem = mem_make(MEM_UNLIMITED),
+                    .stop = stop,
+                    .program = argv[0],
+                    .start_ns = stop_clock_ns()};
+    c.arena = arena_make(&c.mem);
+    c.diags = diags_make(&c.arena);
+    c.options = options_make(&c.arena);
+    c.out = str_make(&c.arena);
+    c.line = join_line(&c.arena, argc, argv); // before getopt moves the words about
+    status st = dispatch(&c, argc, argv);
+    if (!st && c.out.failed)
+        st = diag_no_room(&c.diags);
+    bool leads = cli_leads(&c);
+    st = leads ? print_results(&c, st) : ST_OK;
+    // A run that was asked to end and still has a result says so by its exit code.
+    if (!st && leads && stop_raised(stop))
+        st = (status)(128 + atomic_load(&stop->raised));
+    arena_free(&c.arena);
+    return cli_team_close(c.team, (int)st);
+}

@@ -1,0 +1,89 @@
+// Lines of progress on stderr: see cli.h. On a terminal a bar is drawn over and over in the same
+// line, which is cleared before anything else goes to stderr.
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "frontend/cli/cli.h"
+
+#define BAR_WIDTH 24
+
+void cli_progress_clear(struct cli *c) {
+    if (c->bar_drawn)
+        fputs("\r\033[K", stderr);
+    c->bar_drawn = false;
+}
+
+static double seconds(const struct cli *c) {
+    return (double)(stop_clock_ns() - c->start_ns) * 1e-9;
+}
+
+void cli_progress(struct cli *c, const char *format, ...) {
+    if (!c->progress)
+        return;
+    struct arena scratch = arena_make(&c->mem);
+    struct str text = str_make(&scratch), line = str_make(&scratch);
+    va_list args;
+    va_start(args, format);
+    str_addv(&text, format, args);
+    va_end(args);
+    cli_progress_clear(c);
+    if (c->progress_json) {
+        str_add(&line, "{\"message\":");
+        str_add_json(&line, str_text(&text));
+        str_addf(&line, ",\"seconds\":%.3f}", seconds(c));
+    } else {
+        str_add(&line, str_text(&text));
+    }
+    if (!line.failed)
+        fprintf(stderr, "%s\n", str_text(&line));
+    arena_free(&scratch);
+}
+
+static void add_bar(struct str *line, const struct cli_step *s) {
+    int64_t full = s->of > 0 ? BAR_WIDTH * s->done / s->of : 0; // fits: counts of searches
+    str_add_char(line, '[');
+    for (int64_t i = 0; i < BAR_WIDTH; i++)
+        str_add_char(line, i < full ? '#' : '.');
+    str_add(line, "] ");
+}
+
+static void add_text(struct str *line, const struct cli *c, const struct cli_step *s) {
+    if (s->of > 0)
+        add_bar(line, s);
+    str_addf(line, "%s %lld", s->what, (long long)s->done + 1);
+    if (s->of > 0)
+        str_addf(line, " of %lld", (long long)s->of);
+    str_addf(line, ": %s; %.0f s so far", s->now, seconds(c));
+    if (s->left_seconds >= 0)
+        str_addf(line, ", at most %.0f s left", s->left_seconds);
+}
+
+static void add_json(struct str *line, const struct cli *c, const struct cli_step *s) {
+    str_add(line, "{\"message\":");
+    str_add_json(line, s->now);
+    str_addf(line, ",\"done\":%lld", (long long)s->done);
+    if (s->of > 0)
+        str_addf(line, ",\"of\":%lld", (long long)s->of);
+    if (s->left_seconds >= 0)
+        str_addf(line, ",\"left_seconds\":%.1f", s->left_seconds);
+    str_addf(line, ",\"seconds\":%.3f}", seconds(c));
+}
+
+void cli_progress_step(struct cli *c, const struct cli_step *s) {
+    if (!c->progress)
+        return;
+    struct arena scratch = arena_make(&c->mem);
+    struct str line = str_make(&scratch);
+    bool in_place = !c->progress_json && isatty(STDERR_FILENO);
+    if (c->progress_json)
+        add_json(&line, c, s);
+    else
+        add_text(&line, c, s);
+    cli_progress_clear(c);
+    if (!line.failed)
+        fprintf(stderr, "%s%s", str_text(&line), in_place ? "" : "\n");
+    c->bar_drawn = in_place;
+    arena_free(&scratch);
+}

@@ -1,0 +1,50 @@
+// `mfc convert IN OUT`: the same model in another form.
+#include <string.h>
+
+#include "frontend/cli/cli.h"
+#include "frontend/load.h"
+#include "frontend/tools/inspect.h"
+#include "ir/devices.h"
+
+static status run(struct cli *c) {
+    struct pool names = pool_make(&c->arena);
+    struct model *m;
+    const char *format;
+    // The name of the output is looked at first: a long read for nothing helps nobody.
+    status st = load_format(&c->diags, c->arguments[1], options_text(&c->options, "to"), &format);
+    if (!st)
+        st = load_model(&c->arena, &names, &c->diags, c->arguments[0], &m);
+    if (st)
+        return st;
+    cli_flush_diags(c);
+    if (strcmp(format, "dot") == 0)
+        st = devices_from_metadata(m, &c->diags);
+    if (!st)
+        st = load_save(m, c->arguments[1], format, &c->diags);
+    const char *json = options_text(&c->options, "json");
+    if (!st && json)
+        st = inspect_write(m, json, &c->arena, &c->diags);
+    model_close(m);
+    return st;
+}
+
+static const struct option_spec convert_options[] = {
+    {"to", 't', OPTION_CHOICE, "onnx|mfc|dot", NULL, 0, 0,
+     "form of the output; otherwise its name tells"},
+    {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
+     "also write what is in it as JSON, as mfc inspect does; - is stdout"},
+    {0}};
+
+const struct command cmd_convert = {
+    .name = "convert",
+    .summary = "turn a model into ONNX, text (.mfc) or a picture (.dot)",
+    .arguments = "IN OUT",
+    .description =
+        "IN is ONNX or text, OUT is what its ending says: .onnx, .mfc or .dot. \"-\" is standard\n"
+        "input or output. Nothing is lost between ONNX and text; large weights stay in the file\n"
+        "they came from, and the text refers to it.",
+    .least = 2,
+    .most = 2,
+    .options = convert_options,
+    .run = run,
+};

@@ -1,0 +1,71 @@
+// `mfc explain CODE`: what a diagnostic means and what to do, from diag.def.
+#include <string.h>
+
+#include "frontend/cli/cli.h"
+#include "ir/base/file.h"
+
+// Breaks the explanation into lines of at most 80 columns.
+static void print_one(struct str *out, enum diag_code code) {
+    size_t column = 0;
+    str_addf(out, "%s (exit code %d)\n", diag_slug(code), (int)diag_status(code));
+    for (const char *p = diag_explanation(code); *p;) {
+        size_t n = strcspn(p, " ");
+        if (column && column + 1 + n > 80) {
+            str_add_char(out, '\n');
+            column = 0;
+        } else if (column) {
+            str_add_char(out, ' ');
+            column++;
+        }
+        str_add_n(out, p, n);
+        column += n;
+        p += n + (p[n] == ' ');
+    }
+    str_add_char(out, '\n');
+}
+
+static void print_json(struct str *out, enum diag_code first, enum diag_code end) {
+    str_add(out, "{\"format\":\"mfc-diagnostics\",\"version\":1,\"diagnostics\":[");
+    for (enum diag_code code = first; code < end; code++) {
+        str_addf(out,
+                 "%s\n{\"code\":\"%s\",\"exit_code\":%d,\"explanation\":", code > first ? "," : "",
+                 diag_slug(code), (int)diag_status(code));
+        str_add_json(out, diag_explanation(code));
+        str_add_char(out, '}');
+    }
+    str_add(out, "]}\n");
+}
+
+static status run(struct cli *c) {
+    const char *path = options_text(&c->options, "json");
+    const char *slug = c->n_arguments ? c->arguments[0] : NULL;
+    enum diag_code code = 0;
+    if (slug && !diag_find(slug, &code))
+        return diag_error(&c->diags, DIAG_USAGE, loc_none(),
+                          "there is no diagnostic \"%s\"; `mfc explain` lists them all", slug);
+    if (path) {
+        struct str text = str_make(&c->arena);
+        print_json(&text, code, slug ? code + 1 : DIAG_COUNT_);
+        return output_text(&c->arena, &c->diags, path, &text);
+    }
+    if (slug)
+        print_one(&c->out, code);
+    for (code = 0; !slug && code < DIAG_COUNT_; code++)
+        str_addf(&c->out, "%-20s exit code %d\n", diag_slug(code), (int)diag_status(code));
+    return ST_OK;
+}
+
+static const struct option_spec explain_options[] = {
+    {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "write it as JSON instead; - is stdout"}, {0}};
+
+const struct command cmd_explain = {
+    .name = "explain",
+    .summary = "say what a diagnostic means and what to do about it",
+    .arguments = "[CODE]",
+    .description = "A message of mfc ends with its code in brackets, such as [malformed]. Without "
+                   "a code, all of\nthem are listed.",
+    .least = 0,
+    .most = 1,
+    .options = explain_options,
+    .run = run,
+};

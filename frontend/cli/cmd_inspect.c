@@ -1,0 +1,72 @@
+// `mfc inspect MODEL`: what is in a model, or the tasks of its training step on a rig.
+#include <string.h>
+
+#include "frontend/cli/cli.h"
+#include "frontend/inputs/cost_files.h"
+#include "frontend/inputs/rig.h"
+#include "frontend/load.h"
+#include "frontend/tools/inspect.h"
+#include "frontend/tools/tasks.h"
+#include "ir/base/file.h"
+
+// Text to standard output, unless the JSON goes there.
+static status show(struct cli *c, const struct model *m) {
+    const char *path = options_text(&c->options, "json");
+    status st = path && strcmp(path, "-") == 0 ? ST_OK : inspect_print(&c->out, m, &c->diags);
+    return st || !path ? st : inspect_write(m, path, &c->arena, &c->diags);
+}
+
+// With --json the placement problem (docs/placement.md), which `mfc place` takes.
+static status show_tasks(struct cli *c, struct model *m) {
+    struct arena scratch = arena_make(&c->mem);
+    struct pass_context context = cli_context(c, &scratch);
+    struct plan_placement k = {0};
+    struct rig *rig;
+    const char *path = options_text(&c->options, "json");
+    status st = cost_files_read(&c->arena, &c->diags, &c->options, &context.costs);
+    if (!st)
+        st = rig_from_options(&scratch, &c->diags, &c->options, &rig);
+    if (!st)
+        st = tasks_make(m, rig, &context, &k);
+    if (!st && (!path || strcmp(path, "-") != 0))
+        tasks_print(&c->out, &k);
+    if (!st && path) {
+        struct str json = str_make(&scratch);
+        placement_print(&json, &k.problem);
+        st = output_text(&c->arena, &c->diags, path, &json);
+    }
+    arena_free(&scratch);
+    return st;
+}
+
+static status run(struct cli *c) {
+    struct pool names = pool_make(&c->arena);
+    struct model *m;
+    status st = load_model(&c->arena, &names, &c->diags, c->arguments[0], &m);
+    if (st)
+        return st;
+    st = options_given(&c->options, "rig") ? show_tasks(c, m) : show(c, m);
+    model_close(m);
+    return st;
+}
+
+static const struct option_spec inspect_options[] = {
+    {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
+     "also write it as JSON; - is standard output, without the text"},
+    {"rig", 0, OPTION_TEXT, "RIG", NULL, 0, 0,
+     "show the tasks of its training step on these devices instead (docs/devices.md)"},
+    {0}};
+
+const struct command cmd_inspect = {
+    .name = "inspect",
+    .summary = "show what is in a model: opsets, operators, bytes",
+    .arguments = "MODEL",
+    .description =
+        "Prints the model's opsets, inputs and outputs, its nodes by operator, and the bytes of\n"
+        "its parameters and of its activations as far as their shapes are declared.",
+    .least = 1,
+    .most = 1,
+    .options = inspect_options,
+    .passes = true,
+    .run = run,
+};

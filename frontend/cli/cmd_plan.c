@@ -1,0 +1,141 @@
+// `mfc MODEL -o PLAN`: read, plan, write.
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "frontend/cli/cli.h"
+#include "frontend/cli/cli_summary.h"
+#include "frontend/cli/cli_watch.h"
+#include "frontend/inputs/cost_files.h"
+#include "frontend/load.h"
+#include "frontend/pipeline.h"
+#include "frontend/tools/extras.h"
+#include "frontend/version.h"
+
+static void begin(void *context, int64_t base_cost, int64_t budget_bytes) {
+    struct watch *w = context;
+    watch_base(w, base_cost);
+    watch_begin(w, budget_bytes);
+}
+
+// What is written besides the plan is written first and shown last, so that all of it appears or
+// nothing does.
+static status write_extras(struct cli *c, const struct pipeline *p, struct extras *extras) {
+    const struct plan_report *r = &p->report;
+    const struct cost_sources *costs = p->context->costs;
+    struct facts facts = extras_facts(p->model, r);
+    facts.title = file_name(c->arguments[0]);
+    facts.command = c->line;
+    facts.version = version_mfc();
+    facts.cost_model = cost_files_describe(&c->arena, &c->options, costs);
+    facts.cost_match = costs->profile ? *costs->measured_share : FACTS_UNKNOWN;
+    if (!options_given(&c->options, "budget"))
+        facts.budget_bytes = FACTS_UNKNOWN; // the plan's own peak, which nobody asked for
+    return extras_write(extras, r->step ? r->step : p->model, p->model, &facts, &c->diags);
+}
+
+static void on_placed(void *to, const struct place_event *e, const struct strategy *best,
+                      const struct strategy_facts *facts) {
+    (void)facts;
+    struct watch *w = to;
+    struct arena scratch = arena_make(&w->cli->mem);
+    struct str line = str_make(&scratch);
+    str_addf(&line, "%8.2f s %12lld proposals   %.6g   %d tasks", e->seconds,
+             (long long)e->n_proposals, e->value, best->n);
+    watch_placed(w, e, str_text(&line));
+    arena_free(&scratch);
+}
+
+// The pipeline, watched.
+static status plan_watched(struct cli *c, struct pipeline *p) {
+    struct watch w;
+    watch_open(&w, c, NULL, 0);
+    w.patient = true; // the plan is still to be written when the search has ended
+    struct plan_watch watch = {.hooks = watch_hooks(&w), .begin = begin};
+    p->watch = &watch;
+    p->devices_how.hooks = (struct place_hooks){on_placed, &w, c->stop};
+    p->devices_how.team = c->team;
+    status st = pipeline_plan(p);
+    watch_close(&w);
+    return st;
+}
+
+static status plan(struct cli *c, const char *target, struct extras *extras) {
+    struct pool names = pool_make(&c->arena);
+    struct str summary = str_make(&c->arena);
+    struct arena scratch = arena_make(&c->mem);
+    struct pass_context context = cli_context(c, &scratch);
+    struct pipeline p = {.context = &context, .passes = options_text(&c->options, "passes")};
+    status st = load_model(&c->arena, &names, &c->diags, c->arguments[0], &p.model);
+    if (st)
+        return st;
+    cli_flush_diags(c);
+    st = plan_watched(c, &p);
+    if (!st)
+        summary_print(&summary, &p.report);
+    if (!st)
+        st = write_extras(c, &p, extras);
+    bool leads = cli_leads(c);
+    if (!st && leads)
+        st = pipeline_write(&p, target);
+    if (!st && leads)
+        st = extras_commit(extras, &c->diags);
+    if (!st && leads && !c->quiet)
+        fputs(str_text(&summary), stderr);
+    model_close(p.model);
+    arena_free(&scratch);
+    return st || !summary.failed ? st : diag_no_room(&c->diags);
+}
+
+static status run(struct cli *c) {
+    const char *target = options_text(&c->options, "output");
+    struct extras extras;
+    if (!target)
+        return diag_error(&c->diags, DIAG_USAGE, loc_none(),
+                          "no output is given: mfc %s -o PLAN.onnx", c->arguments[0]);
+    if (options_given(&c->options, "rig") && options_given(&c->options, "budget"))
+        return diag_error(&c->diags, DIAG_USAGE, loc_none(),
+                          "--budget and --rig: the memory of devices is in the rig");
+    if (options_given(&c->options, "split") && !options_given(&c->options, "rig"))
+        return diag_error(&c->diags, DIAG_USAGE, loc_none(),
+                          "--split needs --rig: without it there is one device");
+    if (strcmp(options_text(&c->options, "annotate"), "onnx") == 0 &&
+        !options_given(&c->options, "rig"))
+        return diag_error(&c->diags, DIAG_USAGE, loc_none(),
+                          "--annotate onnx needs --rig: without it there is one device");
+    status st = extras_open(&extras, &c->options, c->arguments[0], target, &c->arena, &c->diags);
+    if (!st)
+        st = plan(c, target, &extras);
+    extras_close(&extras);
+    int signal_number = atomic_load(&c->stop->raised);
+    return (!st || st == ST_NO_PLAN) && signal_number ? (status)(128 + signal_number) : st;
+}
+
+static const struct option_spec plan_options[] = {
+    {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0,
+     "the plan to write (.onnx, .mfc or .dot); - is stdout"},
+    EXTRAS_OPTIONS,
+    PIPELINE_RIG_OPTIONS,
+    {"annotate", 0, OPTION_CHOICE, "metadata|onnx", "metadata", 0, 0,
+     "with --rig, how nodes say where they are: by metadata entries, or also in ONNX's own "
+     "multi-device annotations (IR version 11)"},
+    {"split", 0, OPTION_TEXT, "FOLDER", NULL, 0, 0,
+     "with --rig, also write one model per device and round (docs/devices.md)"},
+    {"weights", 0, OPTION_CHOICE, "overridable|inputs", "overridable", 0, 0,
+     "how parameters are kept: initializers that can be fed, or plain inputs"},
+    {"initial", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
+     "also write a model that gives the parameters' first values"},
+    {"passes", 0, OPTION_TEXT, "LIST", NULL, 0, 0, "run these passes instead of the whole way"},
+    {0}};
+
+const struct command cmd_plan = {
+    .name = "plan",
+    .summary = "turn a model into a plan; the command when none is named",
+    .arguments = "MODEL",
+    .least = 1,
+    .most = 1,
+    .options = plan_options,
+    .passes = true,
+    .ranks = true,
+    .run = run,
+};

@@ -1,0 +1,145 @@
+// `mfc rig`: the rigs that mfc knows by name, one of them as a file, or this machine as one.
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "frontend/cli/cli.h"
+#include "frontend/inputs/rig.h"
+#include "ir/base/file.h"
+
+#define MEASURE_NS 200000000 // each speed is measured for so long
+
+static double now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+// As many numbers at once, and as many sums side by side, as keep the units of a core busy.
+typedef float lanes __attribute__((vector_size(64)));
+enum { SUMS = 8, ROUNDS = 1 << 14 };
+
+#if defined(__x86_64__) && defined(__gnu_linux__)
+__attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#endif
+static float
+multiply_add(float seed) {
+    lanes sum[SUMS], x, y;
+    for (size_t l = 0; l < sizeof x / sizeof x[0]; l++)
+        x[l] = seed, y[l] = 1e-9f;
+    memset(sum, 0, sizeof sum);
+    for (int r = 0; r < ROUNDS; r++)
+        for (int k = 0; k < SUMS; k++)
+            sum[k] = sum[k] * x + y;
+    float all = 0;
+    for (int k = 0; k < SUMS; k++)
+        all += sum[k][0];
+    return all;
+}
+
+static double measure_rate(void) {
+    double start = now_ns(), flops = 0, passed;
+    volatile float sink = 0;
+    do {
+        sink = multiply_add(0.5f + sink * 0);
+        flops += 2.0 * ROUNDS * SUMS * (sizeof(lanes) / sizeof(float));
+    } while ((passed = now_ns() - start) < MEASURE_NS);
+    return flops / passed;
+}
+
+// Bytes read and written per nanosecond by copying more than fits in the caches; 0: no room.
+static double measure_bandwidth(struct arena *a) {
+    const size_t n = (size_t)64 << 20;
+    char *from = arena_alloc(a, n), *to = arena_alloc(a, n);
+    if (!from || !to)
+        return 0;
+    memset(from, 1, n);
+    memcpy(to, from, n); // the pages are there from here on
+    double start = now_ns(), bytes = 0, passed;
+    do {
+        memcpy(to, from, n);
+        from[(size_t)bytes % n] = to[0];
+        bytes += 2.0 * (double)n;
+    } while ((passed = now_ns() - start) < MEASURE_NS);
+    return bytes / passed;
+}
+
+static status detect(struct cli *c, struct str *out) {
+    struct arena scratch = arena_make(&c->mem);
+    double bandwidth = measure_bandwidth(&scratch);
+    arena_free(&scratch);
+    if (bandwidth <= 0)
+        return diag_no_room(&c->diags);
+    int64_t memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    struct rig_preset here = {.name = "cpu",
+                              .rate = measure_rate(),
+                              .memory_bandwidth = bandwidth,
+                              .overhead = 2000,
+                              .memory_bytes = memory,
+                              .host_bandwidth = bandwidth};
+    rig_print(out, &here, 1, 0);
+    return ST_OK;
+}
+
+static void list(struct str *out) {
+    for (const struct rig_preset *r = rig_presets; r->name; r++)
+        str_addf(out, "%-12s %s\n", r->name, r->summary);
+    str_add(out, "Several of a kind: 4xV100-16GB. As a file to start from: mfc rig 4xV100-16GB\n");
+}
+
+static void list_json(struct str *out) {
+    str_add(out, "{\"format\":\"mfc-rigs\",\"version\":1,\"rigs\":[");
+    for (const struct rig_preset *r = rig_presets; r->name; r++) {
+        str_addf(out, "%s\n{\"name\":\"%s\",\"memory_bytes\":%lld,\"summary\":",
+                 r > rig_presets ? "," : "", r->name, (long long)r->memory_bytes);
+        str_add_json(out, r->summary);
+        str_add_char(out, '}');
+    }
+    str_add(out, "]}\n");
+}
+
+static status run(struct cli *c) {
+    const char *json = options_text(&c->options, "json");
+    const char *target = json ? json : options_text(&c->options, "output");
+    const char *name = c->n_arguments ? c->arguments[0] : NULL;
+    struct str text = str_make(&c->arena);
+    status st = ST_OK;
+    if (options_flag(&c->options, "detect")) {
+        st = detect(c, &text);
+    } else if (!name && json) {
+        list_json(&text);
+    } else if (!name) {
+        list(&text);
+    } else {
+        struct rig rig;
+        st = rig_read(&c->arena, &c->diags, name, &rig);
+        if (!st)
+            rig_show(&text, &rig);
+    }
+    if (st || text.failed)
+        return st ? st : diag_no_room(&c->diags);
+    if (target)
+        return output_text(&c->arena, &c->diags, target, &text);
+    str_add(&c->out, str_text(&text));
+    return ST_OK;
+}
+
+static const struct option_spec rig_options[] = {
+    {"detect", 0, OPTION_FLAG, NULL, NULL, 0, 0, "measure one core of this machine"},
+    {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0, "where the result goes; else stdout"},
+    {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "the same, and the list as JSON too"},
+    {0}};
+
+const struct command cmd_rig = {
+    .name = "rig",
+    .summary = "show devices that plans can be made for, or measure this machine",
+    .arguments = "[RIG]",
+    .description =
+        "Without an argument: the rigs known by name. RIG, a name or a file, is checked\n"
+        "and shown device by device as a file that --rig takes (docs/devices.md).",
+    .least = 0,
+    .most = 1,
+    .options = rig_options,
+    .run = run,
+};

@@ -1,0 +1,191 @@
+// `mfc solve PROBLEM`: rematerialization schedules for plain problems, without ONNX.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "frontend/cli/cli_sweep.h"
+#include "frontend/cli/cli_watch.h"
+#include "solver/check/schedule_check.h"
+#include "solver/curve.h"
+#include "solver/model/matrices.h"
+#include "solver/model/schedule_report.h"
+#include "solver/search_options.h"
+#include "solver/solve.h"
+
+static bool ends_with(const char *text, const char *end) {
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static status read_problem(struct cli *c, struct problem *p) {
+    struct source *source = NULL;
+    status st = source_open(&c->arena, &c->diags, c->arguments[0], &source);
+    if (st == ST_OK)
+        st = problem_read(&c->arena, &c->diags, source, p);
+    source_close(source);
+    if (st == ST_OK && options_given(&c->options, "forward")) {
+        int64_t k = options_int(&c->options, "forward");
+        p->has_forward = true;
+        for (int32_t i = 0; i < p->n; i++)
+            p->backward[i] = i >= k;
+    }
+    return st;
+}
+
+static status read_settings(struct cli *c, const struct problem *p, struct solve_options *o) {
+    const struct options *x = &c->options;
+    status st = search_options_read(x, &c->diags, o);
+    if (st)
+        return st;
+    int64_t given = problem_given_peak(p, &c->arena);
+    if (given < 0)
+        return diag_no_room(&c->diags);
+    o->budget_bytes = options_budget(x, "budget", given, given);
+    if (o->budget_bytes <= 0)
+        return diag_error(
+            &c->diags, DIAG_USAGE, loc_none(),
+            "--budget must be more than 0 bytes; every schedule of this problem needs "
+            "at least %lld",
+            (long long)problem_floor(p, NULL));
+    o->worker_path = cli_worker_path();
+    return ST_OK;
+}
+
+static status write_answer(struct cli *c, const struct problem *p, const struct schedule *s,
+                           double seconds) {
+    const char *path = options_text(&c->options, "output");
+    status st = schedule_check(p, s, &c->arena, &c->diags);
+    if (st == ST_OK && path) {
+        // A run that is to be repeated byte for byte does not carry its time.
+        double told = options_int(&c->options, "work") > 0 ? -1 : seconds;
+        st = schedule_write(s, told, &c->arena, &c->diags, path);
+    }
+    return st;
+}
+
+// The result goes to stdout, unless the schedule itself does.
+static status print_answer(struct cli *c, const struct problem *p, const struct schedule *s) {
+    const char *path = options_text(&c->options, "output");
+    bool to_stderr = path && strcmp(path, "-") == 0;
+    struct str text = str_make(&c->arena);
+    if (!schedule_report(&text, p, s, &c->arena))
+        return diag_no_room(&c->diags);
+    if (!to_stderr)
+        str_add(&c->out, str_text(&text));
+    else if (!c->quiet)
+        fputs(str_text(&text), stderr);
+    return ST_OK;
+}
+
+static status write_matrices(struct cli *c, const struct problem *p, const struct schedule *s) {
+    const char *path = options_text(&c->options, "matrices");
+    if (!path)
+        return ST_OK;
+    struct matrices m;
+    status st = matrices_make(p, s->steps, &c->arena, &c->diags, &m);
+    if (st != ST_OK)
+        return st;
+    struct str text = str_make(&c->arena);
+    if (ends_with(path, ".json"))
+        matrices_print_json(&text, &m);
+    else
+        matrices_print(&text, &m);
+    if (text.failed)
+        return diag_no_room(&c->diags);
+    if (strcmp(path, "-") == 0) {
+        str_add(&c->out, str_text(&text));
+        return ST_OK;
+    }
+    return output_text(&c->arena, &c->diags, path, &text);
+}
+
+// One budget, or with --overhead the least one.
+static status solve_one(struct cli *c, const struct problem *p, const struct solve_options *o) {
+    struct watch w;
+    struct schedule s;
+    const char *overhead = options_text(&c->options, "overhead");
+    double share = 0;
+    if (overhead && !options_parse_share(overhead, &share))
+        return diag_error(&c->diags, DIAG_USAGE, loc_none(),
+                          "--overhead wants a share such as 10%%");
+    int64_t base = problem_base_cost(p);
+    double most_cost = floor((double)base * (1 + share));
+    watch_open(&w, c, options_text(&c->options, "output"), base);
+    watch_begin(&w, o->budget_bytes);
+    int64_t start_ns = stop_clock_ns();
+    struct solve_hooks hooks = watch_hooks(&w);
+    status st = overhead ? curve_least_memory(p, o, &hooks, watch_begin_search,
+                                              most_cost < 9e18 ? (int64_t)most_cost : INT64_MAX,
+                                              &c->arena, &c->diags, &s)
+                         : solve(p, o, &hooks, &c->arena, &c->diags, &s);
+    watch_close(&w);
+    double seconds = (double)(stop_clock_ns() - start_ns) * 1e-9;
+    if (st == ST_INFEASIBLE || st == ST_NO_PLAN) {
+        schedule_report_failure(p, &s, &c->arena, &c->diags);
+        status written = write_answer(c, p, &s, seconds);
+        return written == ST_OK ? st : written;
+    }
+    if (st == ST_OK)
+        st = write_answer(c, p, &s, seconds);
+    if (st == ST_OK)
+        st = write_matrices(c, p, &s);
+    if (st == ST_OK)
+        st = print_answer(c, p, &s);
+    if (st == ST_OK && overhead)
+        str_addf(&c->out, "least      no schedule with this overhead fits in less than %lld B\n",
+                 (long long)s.least_bytes);
+    return st;
+}
+
+static status run(struct cli *c) {
+    struct problem p;
+    struct solve_options o;
+    status st = read_problem(c, &p);
+    if (st == ST_OK)
+        st = read_settings(c, &p, &o);
+    if (st != ST_OK)
+        return st;
+    cli_flush_diags(c);
+    st = options_given(&c->options, "sweep") ? cli_sweep(c, &p, &o) : solve_one(c, &p, &o);
+    // Interrupted before anything was found: that, and not the search, is why there is nothing.
+    int signal_number = atomic_load(&c->stop->raised);
+    return st == ST_NO_PLAN && signal_number ? (status)(128 + signal_number) : st;
+}
+
+static const struct option_spec solve_options[] = {
+    {"budget", 'b', OPTION_BUDGET, "SIZE", "100%", 0, 0,
+     "memory to stay within: bytes, or a share of what the given order needs"},
+    {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0, "where the schedule goes; - is stdout"},
+    {"json", 0, OPTION_SAME, "FILE", "output", 0, 0, "the same as --output: a schedule is JSON"},
+    {"method", 'm', OPTION_TEXT, "NAME", NULL, 0, 0, "how to search; docs/solver.md tells of each"},
+    {"order", 0, OPTION_CHOICE, "given|free", "free", 0, 0,
+     "whether first executions may leave the order of the file"},
+    {"gap", 0, OPTION_TEXT, "SHARE", "0.1%", 0, 0, "end when the cost is this close to the bound"},
+    {"time", 't', OPTION_REAL, "SECONDS", "60", 0, 0, "end after so long"},
+    {"work", 0, OPTION_INT, "N", "0", 0, INT64_MAX,
+     "end after so much work, the same on every machine; 0: no limit"},
+    {"seed", 0, OPTION_INT, "N", "1", 0, INT64_MAX, "start of the random numbers"},
+    {"threads", 'j', OPTION_INT, "N", "0", 0, 1024, "searches side by side; 0: all processors"},
+    {"overhead", 0, OPTION_TEXT, "SHARE", NULL, 0, 0,
+     "find the least memory with at most so much extra cost, e.g. 10%"},
+    {"sweep", 0, OPTION_TEXT, "A..B/N", NULL, 0, 0,
+     "solve N budgets from A to B, e.g. 40%..100%/7, and print the curve"},
+    {"matrices", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
+     "write Checkmate's S and R: JSON if FILE ends in .json, else characters; - is stdout"},
+    {"forward", 0, OPTION_INT, "K", NULL, 0, INT32_MAX,
+     "the first K nodes are the forward pass (for the baselines)"},
+    {0}};
+
+const struct command cmd_solve = {
+    .name = "solve",
+    .summary = "find a rematerialization schedule for a plain problem",
+    .arguments = "PROBLEM",
+    .description =
+        "Reads an mfc-problem (JSON, or CSV when the name ends in .csv), searches for the "
+        "cheapest schedule\nwithin the budget, checks it, and writes it as an "
+        "mfc-schedule. Ctrl-C ends the search early with\nthe best schedule so far.",
+    .least = 1,
+    .most = 1,
+    .options = solve_options,
+    .run = run,
+};

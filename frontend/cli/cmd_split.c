@@ -1,0 +1,59 @@
+// `mfc split PLAN FOLDER`: one model per device and round, and the manifest.
+#include "frontend/cli/cli.h"
+#include "frontend/load.h"
+#include "frontend/tools/split_plan.h"
+#include "ir/base/file.h"
+
+// The manifest once more, where a program can read it without knowing the folder.
+static status copy_manifest(struct cli *c, const char *to) {
+    struct source *s;
+    const char *path = file_join(&c->arena, c->arguments[1], "manifest.json");
+    status st = path ? source_open(&c->arena, &c->diags, path, &s) : diag_no_room(&c->diags);
+    if (st)
+        return st;
+    char *text = arena_alloc(&c->arena, (size_t)s->n_bytes + 1);
+    struct str out = str_make(&c->arena);
+    st = text ? source_read(s, &c->diags, 0, text, (size_t)s->n_bytes) : diag_no_room(&c->diags);
+    if (!st) {
+        str_add_n(&out, text, (size_t)s->n_bytes);
+        st = output_text(&c->arena, &c->diags, to, &out);
+    }
+    source_close(s);
+    return st;
+}
+
+static status run(struct cli *c) {
+    struct pool names = pool_make(&c->arena);
+    struct model *m;
+    status st = load_model(&c->arena, &names, &c->diags, c->arguments[0], &m);
+    if (st)
+        return st;
+    cli_flush_diags(c);
+    struct arena scratch = arena_make(&c->mem);
+    struct pass_context context = cli_context(c, &scratch);
+    st = split_plan(m, c->arguments[1], &context);
+    arena_free(&scratch);
+    model_close(m);
+    const char *json = options_text(&c->options, "json");
+    if (!st && json)
+        st = copy_manifest(c, json);
+    return st;
+}
+
+static const struct option_spec split_options[] = {
+    {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "write the manifest here too; - is stdout"}, {0}};
+
+const struct command cmd_split = {
+    .name = "split",
+    .summary = "cut a placed plan into one model per device and round",
+    .arguments = "PLAN FOLDER",
+    .description =
+        "PLAN has its nodes on devices. FOLDER, which must not be there yet, gets the\n"
+        "models and manifest.json: for each device what it runs, sends and receives, in\n"
+        "order (docs/devices.md).",
+    .least = 2,
+    .most = 2,
+    .options = split_options,
+    .passes = true,
+    .run = run,
+};

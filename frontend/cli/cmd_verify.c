@@ -1,0 +1,161 @@
+// `mfc verify MODEL PLAN`: all that a plan says of itself, derived again. `mfc verify PROBLEM
+// SCHEDULE`: the independent exact replay of a schedule.
+#include <string.h>
+
+#include "frontend/cli/cli.h"
+#include "frontend/inputs/cost_files.h"
+#include "frontend/load.h"
+#include "frontend/tools/verify_plan.h"
+#include "ir/base/file.h"
+#include "passes/plan/step.h"
+#include "solver/check/schedule_check.h"
+#include "solver/model/schedule_report.h"
+
+// A schedule is JSON, and no model starts like that.
+static status is_schedule(struct cli *c, const char *path, bool *out) {
+    struct source *s;
+    char first = 0;
+    status st = source_open(&c->arena, &c->diags, path, &s);
+    if (st)
+        return st;
+    for (int64_t i = 0; i < s->n_bytes && !st; i++) {
+        st = source_read(s, &c->diags, i, &first, 1);
+        if (first != ' ' && first != '\n' && first != '\r' && first != '\t')
+            break;
+    }
+    source_close(s);
+    *out = first == '{';
+    return st;
+}
+
+static status read_both(struct cli *c, struct problem *p, struct schedule *s) {
+    struct source *problem = NULL, *schedule = NULL;
+    status st = source_open(&c->arena, &c->diags, c->arguments[0], &problem);
+    if (st == ST_OK)
+        st = problem_read(&c->arena, &c->diags, problem, p);
+    if (st == ST_OK)
+        st = source_open(&c->arena, &c->diags, c->arguments[1], &schedule);
+    if (st == ST_OK)
+        st = schedule_read(&c->arena, &c->diags, schedule, p, s);
+    source_close(problem);
+    source_close(schedule);
+    return st;
+}
+
+// {"right":…,"problems":[…],"found":…}: also when something is not right, which is an answer too.
+// `found` is JSON, NULL when there is none.
+static status write_json(struct cli *c, const char *what, status result, const char *found) {
+    const char *path = options_text(&c->options, "json");
+    struct str out = str_make(&c->arena);
+    if (!path || (result && result != ST_VERIFY))
+        return result;
+    str_addf(&out,
+             "{\"format\":\"mfc-verification\",\"version\":1,\"what\":\"%s\",\"right\":%s,"
+             "\n\"problems\":[",
+             what, result ? "false" : "true");
+    const char *before = "";
+    for (size_t i = 0; i < c->diags.list.n; i++) {
+        if (c->diags.list.at[i].severity != DIAG_ERROR)
+            continue;
+        str_add(&out, before);
+        str_add_json(&out, c->diags.list.at[i].text);
+        before = ",\n";
+    }
+    str_addf(&out, "],\n\"found\":%s}\n", found ? found : "null");
+    status st = output_text(&c->arena, &c->diags, path, &out);
+    return result ? result : st;
+}
+
+static bool takes_stdout(const struct cli *c) {
+    const char *path = options_text(&c->options, "json");
+    return path && strcmp(path, "-") == 0;
+}
+
+static status verify_schedule(struct cli *c) {
+    struct problem p;
+    struct schedule s;
+    status st = read_both(c, &p, &s);
+    if (st == ST_OK)
+        st = schedule_check(&p, &s, &c->arena, &c->diags);
+    struct str found = str_make(&c->arena);
+    if (st == ST_OK)
+        str_addf(&found, "{\"outcome\":\"%s\",\"steps\":%d,\"cost\":%lld,\"peak_bytes\":%lld}",
+                 outcome_name(s.outcome), s.steps.n, (long long)s.cost, (long long)s.peak_bytes);
+    st = write_json(c, "schedule", st, st ? NULL : str_text(&found));
+    if (st != ST_OK || takes_stdout(c))
+        return st;
+    if (s.steps.n == 0) {
+        str_addf(&c->out, "nothing to replay: the schedule says %s and has no steps\n",
+                 outcome_name(s.outcome));
+        return ST_OK;
+    }
+    str_add(&c->out,
+            "right: every step can be done, and peak, cost, budget and order are as said\n");
+    return schedule_report(&c->out, &p, &s, &c->arena) ? ST_OK : diag_no_room(&c->diags);
+}
+
+static status verify_models(struct cli *c, struct model *model, struct model *plan) {
+    struct arena scratch = arena_make(&c->mem);
+    struct verified found;
+    struct pass_context context = cli_context(c, &scratch);
+    status st = step_recall(plan, &c->options, &c->diags);
+    if (!st)
+        st = cost_files_read(&c->arena, &c->diags, &c->options, &context.costs);
+    if (!st)
+        st = verify_plan(model, plan, &context, &found);
+    struct str json = str_make(&c->arena);
+    if (!st)
+        verify_plan_json(&json, &found);
+    st = write_json(c, "plan", st, st ? NULL : str_text(&json));
+    if (!st && !takes_stdout(c))
+        verify_plan_print(&c->out, &found);
+    arena_free(&scratch);
+    return st;
+}
+
+static status run(struct cli *c) {
+    bool schedule;
+    status st = is_schedule(c, c->arguments[1], &schedule);
+    if (st)
+        return st;
+    if (schedule)
+        return verify_schedule(c);
+    struct pool names = pool_make(&c->arena);
+    struct model *model, *plan;
+    st = load_model(&c->arena, &names, &c->diags, c->arguments[0], &model);
+    if (st)
+        return st;
+    st = load_model(&c->arena, &names, &c->diags, c->arguments[1], &plan);
+    if (!st) {
+        st = verify_models(c, model, plan);
+        model_close(plan);
+    }
+    model_close(model);
+    return st;
+}
+
+static const struct option_spec verify_options[] = {
+    {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
+     "write what was found as JSON, right or not; - is stdout"},
+    {0}};
+
+const struct command cmd_verify = {
+    .name = "verify",
+    .summary = "derive again what a plan or schedule says of itself",
+    .arguments = "MODEL PLAN | PROBLEM SCHEDULE",
+    .description =
+        "MODEL PLAN: makes the training step of the model again, with the options that the plan "
+        "has\nrecorded, and proves from the two files alone that every output is the same "
+        "expression, that\nthe dependencies in the file force its order, and that the peak is "
+        "within the budget and as\nsaid. Options given here take the place of the recorded "
+        "ones.\n\n"
+        "PROBLEM SCHEDULE: reads an mfc-problem and an mfc-schedule, runs the steps in exact "
+        "integers,\nand compares peak, cost, budget and order with what the file says. Bounds are "
+        "checked only\nfor not being above the cost.\n\n"
+        "Exit code 10: something is not as said; the reasons are told.",
+    .least = 2,
+    .most = 2,
+    .options = verify_options,
+    .passes = true,
+    .run = run,
+};

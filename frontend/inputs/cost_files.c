@@ -1,0 +1,174 @@
+// The user's cost model:
+//
+//     {"format": "mfc-costs", "version": 1,
+//      "nodes": {"conv1": 125000},
+//      "patterns": [{"match": "grad/*", "cost": "1.1 * time"}],
+//      "operators": {"Conv": "flops / 80 + 3000", "Relu": {"cost": "bytes / 12", "workspace": 0}}}
+//
+// Everything that is wrong with it is told at once.
+#include "frontend/inputs/cost_files.h"
+
+#include <string.h>
+
+#include "ir/base/json.h"
+
+static const char *const folders[COST_KINDS] = {"nodes", "patterns", "operators"};
+
+struct reading {
+    struct arena *a;
+    struct diags *d;
+    struct cost_model *m;
+};
+
+static struct loc place(const struct reading *r, enum cost_kind kind, const char *key) {
+    const char *path = str_format(r->a, "%s: \"%s\"", folders[kind], key);
+    return loc_path(r->m->path, path ? path : folders[kind]);
+}
+
+// A number that is not negative, or a formula. Absent: nothing.
+static status read_amount(const struct reading *r, struct loc where, const json_t *value,
+                          const struct formula **out) {
+    const char *text = json_string_value(value);
+    if (!value)
+        return ST_OK;
+    if (json_is_number(value) && json_number_value(value) >= 0)
+        text = str_format(r->a, "%.17g", json_number_value(value));
+    else if (!text)
+        return diag_error(r->d, DIAG_COSTS, where,
+                          "neither a number of nanoseconds or bytes nor a formula in quotes");
+    struct formula *f = NULL;
+    status st = text ? formula_parse(r->a, r->d, DIAG_COSTS, where, text, cost_variables, &f)
+                     : diag_no_room(r->d);
+    *out = f;
+    return st;
+}
+
+static status read_entry(const struct reading *r, enum cost_kind kind, const char *key,
+                         const json_t *value, struct cost_entry *e) {
+    struct loc where = place(r, kind, key);
+    const char *member;
+    json_t *unused;
+    if (!(e->key = str_format(r->a, "%s", key)))
+        return diag_no_room(r->d);
+    if (!json_is_object(value))
+        return read_amount(r, where, value, &e->time);
+    json_object_foreach((json_t *)value, member, unused) {
+        bool known = strcmp(member, "cost") == 0 || strcmp(member, "workspace") == 0 ||
+                     (kind == COST_BY_PATTERN && strcmp(member, "match") == 0);
+        if (!known)
+            return diag_error(r->d, DIAG_COSTS, where,
+                              "there is no \"%s\"; there are: cost, workspace", member);
+    }
+    status st = read_amount(r, where, json_object_get(value, "cost"), &e->time);
+    if (!st)
+        st = read_amount(r, where, json_object_get(value, "workspace"), &e->workspace);
+    if (!st && !e->time && !e->workspace)
+        st = diag_error(r->d, DIAG_COSTS, where, "says neither cost nor workspace");
+    return st;
+}
+
+static status read_object(const struct reading *r, enum cost_kind kind, json_t *from) {
+    struct cost_model *m = r->m;
+    const char *key;
+    json_t *value;
+    status worst = ST_OK;
+    if (!json_is_object(from))
+        return diag_error(r->d, DIAG_COSTS, loc_file(m->path), "\"%s\" is not an object",
+                          folders[kind]);
+    if (!(m->at[kind] = ARENA_ARRAY(r->a, struct cost_entry, json_object_size(from))))
+        return diag_no_room(r->d);
+    json_object_foreach(from, key, value) {
+        status st = read_entry(r, kind, key, value, &m->at[kind][m->n[kind]++]);
+        worst = worst ? worst : st;
+    }
+    return worst;
+}
+
+static status read_list(const struct reading *r, enum cost_kind kind, json_t *from) {
+    struct cost_model *m = r->m;
+    status worst = ST_OK;
+    size_t i;
+    json_t *value;
+    if (!json_is_array(from))
+        return diag_error(r->d, DIAG_COSTS, loc_file(m->path), "\"%s\" is not a list",
+                          folders[kind]);
+    if (!(m->at[kind] = ARENA_ARRAY(r->a, struct cost_entry, json_array_size(from))))
+        return diag_no_room(r->d);
+    json_array_foreach(from, i, value) {
+        const char *key = json_string_value(json_object_get(value, "match"));
+        status st =
+            key ? read_entry(r, kind, key, value, &m->at[kind][m->n[kind]++])
+                : diag_error(r->d, DIAG_COSTS, loc_file(m->path),
+                             "%s: entry %zu is not an object with a \"match\"", folders[kind], i);
+        worst = worst ? worst : st;
+    }
+    return worst;
+}
+
+static status read_members(const struct reading *r, json_t *root) {
+    const char *key;
+    json_t *value;
+    status worst = json_check_format(r->d, r->m->path, root, "mfc-costs");
+    if (worst)
+        return worst;
+    json_object_foreach(root, key, value) {
+        status st = ST_OK;
+        enum cost_kind kind = 0;
+        while (kind < COST_KINDS && strcmp(key, folders[kind]) != 0)
+            kind++;
+        if (kind < COST_KINDS)
+            st = kind == COST_BY_PATTERN ? read_list(r, kind, value) : read_object(r, kind, value);
+        else if (strcmp(key, "format") != 0 && strcmp(key, "version") != 0)
+            st = diag_error(r->d, DIAG_COSTS, loc_file(r->m->path),
+                            "there is no \"%s\"; there are: nodes, patterns, operators", key);
+        worst = worst ? worst : st;
+    }
+    return worst;
+}
+
+static status model_read(struct arena *a, struct diags *d, const char *path,
+                         struct cost_model *out) {
+    struct source *s;
+    struct arena scratch = arena_make(a->mem);
+    json_t *root = NULL;
+    status st = source_open(a, d, path, &s);
+    if (st)
+        return st;
+    out->path = s->path;
+    st = json_read(&scratch, d, s, &root);
+    if (!st)
+        st = read_members(&(struct reading){a, d, out}, root);
+    json_decref(root);
+    arena_free(&scratch);
+    source_close(s);
+    return st;
+}
+
+status cost_files_read(struct arena *a, struct diags *d, const struct options *o,
+                       const struct cost_sources **out) {
+    const char *profile = options_text(o, "profile"), *model = options_text(o, "costs");
+    struct cost_sources *s = ARENA_NEW(a, struct cost_sources);
+    struct cost_profile *p = ARENA_NEW(a, struct cost_profile);
+    struct cost_model *m = ARENA_NEW(a, struct cost_model);
+    double *share = ARENA_NEW(a, double);
+    if (!s || !p || !m || !share)
+        return diag_no_room(d);
+    *out = s;
+    s->measured_share = share;
+    s->profile = profile ? p : NULL;
+    s->model = model ? m : NULL;
+    status st = profile ? profile_read(a, d, profile, p) : ST_OK;
+    return !st && model ? model_read(a, d, model, m) : st;
+}
+
+const char *cost_files_describe(struct arena *a, const struct options *o,
+                                const struct cost_sources *s) {
+    struct str out = str_make(a);
+    if (s->model)
+        str_addf(&out, "formulas of %s, else ", file_name(s->model->path));
+    if (s->profile)
+        str_addf(&out, "measured times of %s, else scaled ", file_name(s->profile->path));
+    str_addf(&out, "estimates: %g GFLOP/s, %g GB/s, %g µs a node", options_real(o, "rate"),
+             options_real(o, "bandwidth"), options_real(o, "node-overhead"));
+    return str_text(&out);
+}

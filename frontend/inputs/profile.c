@@ -1,0 +1,161 @@
+// Profiles by ONNX Runtime: a JSON array of events, in the order in which they ended. Those of
+// category "Node" whose names end with _kernel_time say that a node ran and for how many
+// microseconds; a "model_run" ends each run. The first run warms up and does not count when there
+// are others; of the rest, each node gets the median. A node that runs several times within a run
+// (in a loop) counts with the sum; what comes after the last model_run is an unfinished run.
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/inputs/cost_files.h"
+#include "ir/base/checked.h"
+#include "ir/base/json.h"
+
+static const char suffix[] = "_kernel_time";
+
+struct events {
+    struct arena *a, *scratch;
+    struct diags *d;
+    struct cost_profile *p;
+    json_t *root;
+    size_t n_runs;
+    double *times; // [node * n_runs + run], microseconds; -1: it did not run
+};
+
+static status wrong(const struct events *e, size_t i, const char *what) {
+    return diag_error(e->d, DIAG_PROFILE, loc_file(e->p->path), "event %zu: %s", i, what);
+}
+
+// Length of the node's name when the event is about a kernel; 0: it is not.
+static size_t kernel_name(const json_t *event, const char **name) {
+    const char *category = json_string_value(json_object_get(event, "cat"));
+    *name = json_string_value(json_object_get(event, "name"));
+    size_t n = *name ? strlen(*name) : 0, n_suffix = sizeof suffix - 1;
+    return category && strcmp(category, "Node") == 0 && n > n_suffix &&
+                   strcmp(*name + n - n_suffix, suffix) == 0
+               ? n - n_suffix
+               : 0;
+}
+
+static bool ends_run(const json_t *event) {
+    const char *name = json_string_value(json_object_get(event, "name"));
+    return name && strcmp(name, "model_run") == 0;
+}
+
+static status count_runs(struct events *e) {
+    size_t i;
+    json_t *event;
+    if (!json_is_array(e->root))
+        return diag_error(e->d, DIAG_PROFILE, loc_file(e->p->path),
+                          "not a profile by ONNX Runtime, which is a list of events");
+    json_array_foreach(e->root, i, event) {
+        if (!json_is_object(event))
+            return wrong(e, i, "is not an object");
+        e->n_runs += ends_run(event);
+    }
+    if (e->n_runs)
+        return ST_OK;
+    return diag_error(e->d, DIAG_PROFILE, loc_file(e->p->path),
+                      "has no event \"model_run\": no run was completed while profiling was on");
+}
+
+// Collects the names of all nodes.
+static status collect_names(struct events *e) {
+    struct cost_profile *p = e->p;
+    size_t i, most = json_array_size(e->root);
+    json_t *event;
+    p->by_name = map_make(e->a);
+    p->names = ARENA_ARRAY(e->a, const char *, most);
+    p->types = ARENA_ARRAY(e->a, const char *, most);
+    if (!p->names || !p->types)
+        return diag_no_room(e->d);
+    json_array_foreach(e->root, i, event) {
+        const char *name, *type;
+        int64_t known;
+        size_t n = kernel_name(event, &name);
+        if (!n || map_get(&p->by_name, name, n, &known))
+            continue;
+        type = json_string_value(json_object_get(json_object_get(event, "args"), "op_name"));
+        p->names[p->n] = str_format(e->a, "%.*s", (int)n, name);
+        p->types[p->n] = type ? str_format(e->a, "%s", type) : NULL;
+        if (!p->names[p->n] || (type && !p->types[p->n]) ||
+            !map_put(&p->by_name, p->names[p->n], n, (int64_t)p->n))
+            return diag_no_room(e->d);
+        p->n++;
+    }
+    return ST_OK;
+}
+
+static status collect_times(struct events *e) {
+    size_t i, run = 0, n_times;
+    json_t *event;
+    if (!checked_size(e->p->n, e->n_runs, &n_times) ||
+        !(e->times = ARENA_ARRAY(e->scratch, double, n_times)))
+        return diag_no_room(e->d);
+    for (i = 0; i < n_times; i++)
+        e->times[i] = -1;
+    json_array_foreach(e->root, i, event) {
+        const char *name;
+        size_t n = kernel_name(event, &name);
+        int64_t node;
+        run += ends_run(event);
+        if (run == e->n_runs)
+            break;
+        if (!n || !map_get(&e->p->by_name, name, n, &node))
+            continue;
+        const json_t *dur = json_object_get(event, "dur");
+        if (!json_is_number(dur) || json_number_value(dur) < 0)
+            return wrong(e, i, "\"dur\" is not a number of microseconds");
+        double *t = &e->times[(size_t)node * e->n_runs + run];
+        *t = (*t < 0 ? 0 : *t) + json_number_value(dur);
+    }
+    return ST_OK;
+}
+
+static int by_size(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+// A kernel of less than a microsecond shows as none: it is taken for half of one.
+static double median(double *at, size_t n) {
+    qsort(at, n, sizeof *at, by_size);
+    double us = n ? (at[(n - 1) / 2] + at[n / 2]) / 2 : 0;
+    return us < 0.5 ? 500 : us * 1000;
+}
+
+static status take_medians(struct events *e) {
+    if (!(e->p->times = ARENA_ARRAY(e->a, double, e->p->n)))
+        return diag_no_room(e->d);
+    for (size_t i = 0; i < e->p->n; i++) {
+        double *at = &e->times[i * e->n_runs];
+        size_t n = 0;
+        for (size_t run = e->n_runs > 1; run < e->n_runs; run++)
+            if (at[run] >= 0)
+                at[n++] = at[run];
+        e->p->times[i] = median(at, n);
+    }
+    return ST_OK;
+}
+
+status profile_read(struct arena *a, struct diags *d, const char *path, struct cost_profile *out) {
+    struct arena scratch = arena_make(a->mem);
+    struct events e = {.a = a, .scratch = &scratch, .d = d, .p = out};
+    struct source *s;
+    status st = source_open(a, d, path, &s);
+    if (st)
+        return st;
+    out->path = s->path;
+    st = json_read(&scratch, d, s, &e.root);
+    if (!st)
+        st = count_runs(&e);
+    if (!st)
+        st = collect_names(&e);
+    if (!st)
+        st = collect_times(&e);
+    if (!st)
+        st = take_medians(&e);
+    json_decref(e.root);
+    arena_free(&scratch);
+    source_close(s);
+    return st;
+}

@@ -1,0 +1,232 @@
+// Rigs: see rig.h. Stages: the text (a file's, or made for a name); devices with a count become as
+// many devices; then places and links are read as those of any placement problem, and routes found.
+#include "frontend/inputs/rig.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ir/base/file.h"
+#include "solver/model/placement_json.h"
+
+enum { COUNT_MOST = PLACES_MOST - 1 };
+
+#define GiB ((int64_t)1 << 30)
+
+// Single precision figures of the makers' data sheets.
+const struct rig_preset rig_presets[] = {
+    {"cpu", "one core of a plain processor", 20, 10, 2000, 0, 0, 10},
+    {"T4-16GB", "NVIDIA T4, PCIe 3", 8100, 320, 5000, 16 * GiB, 0, 12},
+    {"V100-16GB", "NVIDIA V100, NVLink 2", 15700, 900, 5000, 16 * GiB, 50, 12},
+    {"V100-32GB", "NVIDIA V100, NVLink 2", 15700, 900, 5000, 32 * GiB, 50, 12},
+    {"A100-40GB", "NVIDIA A100, NVLink 3", 19500, 1555, 5000, 40 * GiB, 300, 24},
+    {"A100-80GB", "NVIDIA A100, NVLink 3", 19500, 2039, 5000, 80 * GiB, 300, 24},
+    {"H100-80GB", "NVIDIA H100, NVLink 4", 67000, 3350, 5000, 80 * GiB, 450, 50},
+    {0}};
+
+static const char *device_name(struct arena *a, const char *stem, int64_t k, int64_t count) {
+    return count == 1 ? stem : str_format(a, "%s%lld", stem, (long long)k);
+}
+
+void rig_print(struct str *out, const struct rig_preset *of, int64_t count, int64_t host_bytes) {
+    bool is_cpu = strcmp(of->name, "cpu") == 0;
+    const char *stem = is_cpu ? "cpu" : "gpu";
+    str_addf(out,
+             "{\"format\": \"mfc-rig\", \"version\": 1,\n"
+             " \"devices\": [{\"name\": \"%s\", \"kind\": \"%s\", \"count\": %lld",
+             stem, of->name, (long long)count);
+    if (of->memory_bytes)
+        str_addf(out, ", \"memory\": %lld", (long long)of->memory_bytes);
+    str_addf(out, ",\n   \"rate\": %.6g, \"memory_bandwidth\": %.6g, \"overhead\": %g}],\n",
+             of->rate, of->memory_bandwidth, of->overhead);
+    if (host_bytes)
+        str_addf(out, " \"host\": {\"memory\": %lld},\n", (long long)host_bytes);
+    str_add(out, " \"links\": [");
+    const char *before = "\n";
+    for (int64_t i = 0; i < count; i++) {
+        const char *mine = device_name(out->arena, stem, i, count);
+        str_addf(
+            out, "%s  {\"between\": [\"%s\", \"host\"], \"bandwidth\": %g, \"latency\": 10000%s}",
+            before, mine ? mine : "", of->host_bandwidth, count > 1 ? ", \"bus\": \"host\"" : "");
+        before = ",\n";
+        for (int64_t k = i + 1; k < count && of->link_bandwidth > 0; k++) {
+            const char *other = device_name(out->arena, stem, k, count);
+            str_addf(out,
+                     ",\n  {\"between\": [\"%s\", \"%s\"], \"bandwidth\": %g, \"latency\": 5000}",
+                     mine ? mine : "", other ? other : "", of->link_bandwidth);
+        }
+    }
+    str_add(out, "]}\n");
+}
+
+// "4xV100-16GB", "cpu": how many, and the row of the table; NULL: there is none.
+static const struct rig_preset *find_preset(const char *name, int64_t *count) {
+    char *end;
+    *count = strtoll(name, &end, 10);
+    if (end != name && *end == 'x')
+        name = end + 1;
+    else
+        *count = 1;
+    for (const struct rig_preset *r = rig_presets; r->name; r++)
+        if (strcmp(r->name, name) == 0 && *count >= 1 && *count <= COUNT_MOST)
+            return r;
+    return NULL;
+}
+
+static status unknown_rig(struct arena *a, struct diags *d, const char *name) {
+    struct str known = str_make(a);
+    for (const struct rig_preset *r = rig_presets; r->name; r++)
+        str_addf(&known, "%s%s", known.n ? ", " : "", r->name);
+    return diag_error(d, DIAG_RIG, loc_none(),
+                      "%s is neither a file nor a rig known by name: [N x] %s", name,
+                      str_text(&known));
+}
+
+// Each device with a count as that many devices, name0, name1, …
+static json_t *expand(struct arena *a, const json_t *list) {
+    json_t *out = json_array();
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        json_t *device = json_array_get(list, i);
+        json_int_t count = 1;
+        if (json_object_get(device, "count"))
+            count = json_integer_value(json_object_get(device, "count"));
+        const char *stem = json_string_value(json_object_get(device, "name"));
+        for (json_int_t k = 0; k < count && stem; k++) {
+            json_t *one = json_copy(device);
+            const char *name = device_name(a, stem, k, count);
+            json_object_set_new(one, "name", json_string(name ? name : ""));
+            json_array_append_new(out, one);
+        }
+        if (!stem) // its place in the list is needed for the message
+            json_array_append(out, device);
+    }
+    return out;
+}
+
+static status check_counts(struct diags *d, const char *file, const json_t *list) {
+    json_int_t sum = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *count = json_object_get(json_array_get(list, i), "count");
+        json_int_t n = count ? json_integer_value(count) : 1;
+        if (n < 1 || n > COUNT_MOST || (sum += n) > COUNT_MOST)
+            return diag_error(
+                d, DIAG_RIG, loc_file(file),
+                "device %zu: \"count\" must be 1 or more, and all together at most %d", i,
+                COUNT_MOST);
+    }
+    return ST_OK;
+}
+
+static status read_speed(struct diags *d, struct loc at, const json_t *device,
+                         struct cost_device *out) {
+    status st = json_get_real(d, at, device, "rate", &out->rate);
+    if (!st)
+        st = json_get_real(d, at, device, "memory_bandwidth", &out->bandwidth);
+    if (!st)
+        st = json_get_real(d, at, device, "overhead", &out->overhead);
+    bool good = isfinite(out->rate) && out->rate > 0 && isfinite(out->bandwidth) &&
+                out->bandwidth > 0 && isfinite(out->overhead) && out->overhead >= 0;
+    if (!st && !good)
+        st = diag_error(d, DIAG_RIG, at,
+                        "\"rate\" and \"memory_bandwidth\" must be there and more than 0, "
+                        "\"overhead\" not negative");
+    return st;
+}
+
+static status read_root(struct arena *a, struct diags *d, const char *file, json_t *root,
+                        struct rig *out) {
+    status st = json_check_format(d, file, root, "mfc-rig");
+    const json_t *list = json_object_get(root, "devices");
+    if (!st)
+        st = check_counts(d, file, list);
+    if (st)
+        return st;
+    json_object_set_new(root, "devices", expand(a, list));
+    list = json_object_get(root, "devices");
+    st = placement_places_of_json(a, d, file, root, &out->places);
+    if (st)
+        return st;
+    struct cost_device *cost = ARENA_ARRAY(a, struct cost_device, out->places.n_devices);
+    if (!cost)
+        return diag_no_room(d);
+    for (int32_t k = 0; k < out->places.n_devices && !st; k++)
+        st = read_speed(d, loc_path(file, out->places.place[k].name),
+                        json_array_get(list, (size_t)k), &cost[k]);
+    out->cost = cost;
+    return st ? st : placement_make_routes(a, d, file, &out->places);
+}
+
+static status read_text(struct arena *a, struct diags *d, const struct source *s, struct rig *out) {
+    struct arena scratch = arena_make(a->mem);
+    json_t *root = NULL;
+    status st = json_read(&scratch, d, s, &root);
+    if (!st)
+        st = read_root(a, d, s->path, root, out);
+    json_decref(root);
+    arena_free(&scratch);
+    return st;
+}
+
+status rig_read(struct arena *a, struct diags *d, const char *name, struct rig *out) {
+    *out = (struct rig){.places = {.ticks = 1000000, .time_unit = "ms"}};
+    int64_t count;
+    const struct rig_preset *preset = find_preset(name, &count);
+    size_t n = strlen(name);
+    bool is_file = (n > 5 && strcmp(name + n - 5, ".json") == 0) || access(name, F_OK) == 0;
+    if (!is_file && !preset)
+        return unknown_rig(a, d, name);
+    struct str text = str_make(a);
+    if (!is_file)
+        rig_print(&text, preset, count, 0);
+    if (text.failed)
+        return diag_no_room(d);
+    struct source *s;
+    status st =
+        is_file ? source_open(a, d, name, &s) : source_memory(a, d, text.at, (int64_t)text.n, &s);
+    if (st)
+        return st;
+    st = read_text(a, d, s, out);
+    source_close(s);
+    return st;
+}
+
+void rig_show(struct str *out, const struct rig *r) {
+    const struct placement *p = &r->places;
+    str_add(out, "{\"format\": \"mfc-rig\", \"version\": 1,\n \"devices\": [");
+    for (int32_t k = 0; k < p->n_places; k++) {
+        const struct place *at = &p->place[k];
+        bool is_host = k == p->host;
+        str_add(out, is_host ? "],\n \"host\": {\"name\": "
+                     : k     ? ",\n  {\"name\": "
+                             : "\n  {\"name\": ");
+        str_add_json(out, at->name);
+        if (!is_host) {
+            str_add(out, ", \"kind\": ");
+            str_add_json(out, at->kind);
+        }
+        if (at->memory_bytes != INT64_MAX)
+            str_addf(out, ", \"memory\": %lld", (long long)at->memory_bytes);
+        if (at->power)
+            str_addf(out, ", \"power\": %lld", (long long)at->power);
+        if (!is_host)
+            str_addf(out, ", \"rate\": %.17g, \"memory_bandwidth\": %.17g, \"overhead\": %.17g",
+                     r->cost[k].rate, r->cost[k].bandwidth, r->cost[k].overhead);
+        str_add(out, "}");
+    }
+    str_add(out, ",\n \"links\": [");
+    for (int32_t i = 0; i < p->n_links; i++) {
+        str_add(out, i ? ",\n  " : "\n  ");
+        placement_print_link(out, p, &p->link[i]);
+    }
+    str_add(out, "]}\n");
+}
+
+status rig_from_options(struct arena *a, struct diags *d, const struct options *o,
+                        struct rig **out) {
+    *out = NULL;
+    if (!options_given(o, "rig"))
+        return ST_OK;
+    *out = ARENA_NEW(a, struct rig);
+    return *out ? rig_read(a, d, options_text(o, "rig"), *out) : diag_no_room(d);
+}

@@ -1,0 +1,73 @@
+// The way from model.onnx to plan.onnx, on one page. Reading is load_model (frontend/load.c); each
+// line below is one module at work:
+//
+//     frontend/inputs  profiles, cost models, devices
+//     passes/plan      the training step, and the plan for it (passes/remat, solver below)
+//     ir/check         what is computed is unchanged, and memory is within the budget
+//     passes/layout    an address for every tensor
+//     backend          the files
+#include "frontend/pipeline.h"
+
+#include <string.h>
+
+#include "backend/annotate.h"
+#include "frontend/inputs/cost_files.h"
+#include "frontend/inputs/rig.h"
+#include "frontend/load.h"
+#include "frontend/tools/split_plan.h"
+#include "frontend/tools/weights.h"
+#include "passes/plan/step.h"
+
+static status run_passes(struct pipeline *p) {
+    struct pass_pipeline passes;
+    struct pass_context *c = p->context;
+    status st = pass_pipeline_parse(c->arena, c->diags, p->passes, &passes);
+    return st ? st : pass_run_all(passes, p->model, c);
+}
+
+status pipeline_plan(struct pipeline *p) {
+    struct model *m = p->model;
+    struct pass_context *c = p->context;
+    struct plan_report *r = &p->report;
+    struct rig *rig = NULL;
+
+    *r = (struct plan_report){.bound = BOUND_NONE};
+    status st = cost_files_read(c->arena, c->diags, c->options, &c->costs);
+    if (!st && p->passes)
+        return run_passes(p);
+    if (!st)
+        st = rig_from_options(c->arena, c->diags, c->options, &rig);
+    if (!st)
+        st = step_make_costed(m, c);
+    if (st || (!rig && remat_is_off(c->options)))
+        return st;
+
+    st = step_record(m, c->options, c->diags);
+    if (!st)
+        st = rig ? plan_devices(m, rig, c, &p->devices_how, r) : plan_memory(m, c, p->watch, r);
+    if (st || !r->planned)
+        return st;
+
+    st = plan_check(m, c, r);
+    return st || rig ? st : plan_lay_out(m, c, r);
+}
+
+static bool is_set(const struct pipeline *p, const char *option, const char *value) {
+    return strcmp(options_text(p->context->options, option), value) == 0;
+}
+
+status pipeline_write(struct pipeline *p, const char *path) {
+    struct model *m = p->model;
+    struct pass_context *c = p->context;
+    const char *initial = options_text(c->options, "initial");
+    const char *folder = options_text(c->options, "split");
+
+    status st = initial ? weights_write(m, initial, c->diags) : ST_OK;
+    if (!st && is_set(p, "weights", "inputs"))
+        weights_detach(m);
+    if (!st && is_set(p, "annotate", "onnx"))
+        st = annotate_devices(m, c->diags);
+    if (!st)
+        st = load_save_plan(m, path, c->diags);
+    return st || !folder ? st : split_plan(m, folder, c);
+}

@@ -1,0 +1,136 @@
+// What a run writes besides the plan: see extras.h.
+#include "frontend/tools/extras.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "backend/plan_json.h"
+#include "backend/report/report.h"
+#include "backend/trace.h"
+
+static const char *const option_names[] = {"report", "trace", "json"};
+
+// Whether two paths name one place, also when it is not there yet: the same name in the same
+// folder. Streams such as /dev/null take as many as come; standard output does not.
+static bool is_same_place(struct arena *a, const char *one, const char *other) {
+    struct stat x, y;
+    if (strcmp(one, "-") == 0 || strcmp(other, "-") == 0)
+        return strcmp(one, other) == 0;
+    if (stat(one, &x) == 0 && stat(other, &y) == 0)
+        return x.st_dev == y.st_dev && x.st_ino == y.st_ino && S_ISREG(x.st_mode);
+    const char *first = file_follow(a, one), *second = file_follow(a, other);
+    const char *folder = first ? file_folder(a, first) : NULL;
+    const char *beside = second ? file_folder(a, second) : NULL;
+    return folder && beside && strcmp(file_name(first), file_name(second)) == 0 &&
+           stat(folder, &x) == 0 && stat(beside, &y) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+static status check_places(const struct options *o, const char *model, const char *target,
+                           struct arena *a, struct diags *d) {
+    status st = ST_OK;
+    for (int i = 0; i < EXTRA_COUNT_; i++) {
+        const char *path = options_text(o, option_names[i]);
+        if (!path)
+            continue;
+        if (strcmp(path, "-") != 0 && is_same_place(a, path, model))
+            st = diag_error(d, DIAG_USAGE, loc_file(path), "--%s would overwrite the model itself",
+                            option_names[i]);
+        if (is_same_place(a, path, target))
+            st = diag_error(d, DIAG_USAGE, loc_file(path), "--%s and --output name the same file",
+                            option_names[i]);
+        for (int k = 0; k < i; k++)
+            if (options_text(o, option_names[k]) &&
+                is_same_place(a, path, options_text(o, option_names[k])))
+                st = diag_error(d, DIAG_USAGE, loc_file(path), "--%s and --%s name the same file",
+                                option_names[k], option_names[i]);
+    }
+    return st;
+}
+
+status extras_open(struct extras *x, const struct options *o, const char *model, const char *target,
+                   struct arena *a, struct diags *d) {
+    *x = (struct extras){0};
+    status st = check_places(o, model, target, a, d);
+    for (int i = 0; i < EXTRA_COUNT_ && !st; i++) {
+        const char *path = options_text(o, option_names[i]);
+        x->is_wanted[i] = path != NULL;
+        if (path)
+            st = output_open(a, d, path, &x->at[i]);
+    }
+    return st;
+}
+
+static void add_report(const struct plan_report *r, struct facts *out) {
+    out->is_interrupted = r->is_interrupted;
+    if (r->makespan_cost > 0) {
+        out->makespan = r->makespan_cost;
+        out->peak_bytes = r->peak_bytes;
+    }
+    if (!r->planned || r->placed)
+        return;
+    out->runtime = r->runtime;
+    out->outcome = outcome_name(r->outcome);
+    out->unplanned_peak_bytes = r->baseline_bytes;
+    out->budget_bytes = r->budget_bytes;
+    out->peak_bytes = r->peak_bytes;
+    out->plain_peak_bytes = r->plain_peak_bytes;
+    out->fused_peak_bytes = r->fused_peak_bytes;
+    out->liveness_bytes = r->liveness_bytes;
+    out->arena_bytes = r->arena_bytes;
+    out->base_cost = r->base_cost;
+    out->cost = r->cost;
+    out->least_bytes = r->least_bytes > 0 ? r->least_bytes : FACTS_UNKNOWN;
+    out->bound = r->bound == BOUND_NONE ? FACTS_UNKNOWN : r->bound;
+}
+
+struct facts extras_facts(const struct model *plan, const struct plan_report *r) {
+    struct facts facts = facts_none();
+    add_report(r, &facts);
+    facts_read(plan, &facts);
+    return facts;
+}
+
+static status print_one(struct str *text, enum extra e, const struct model *unplanned,
+                        const struct model *plan, const struct facts *facts, struct diags *d) {
+    switch (e) {
+    case EXTRA_REPORT:
+        return report_print(text, unplanned, plan, facts, d);
+    case EXTRA_TRACE:
+        return trace_print(text, plan, d);
+    default:
+        return plan_json_print(text, unplanned, plan, facts, d);
+    }
+}
+
+status extras_write(struct extras *x, const struct model *unplanned, const struct model *plan,
+                    const struct facts *facts, struct diags *d) {
+    status st = ST_OK;
+    for (int i = 0; i < EXTRA_COUNT_ && !st; i++) {
+        if (!x->is_wanted[i])
+            continue;
+        struct arena scratch = arena_make(plan->arena->mem);
+        struct str text = str_make(&scratch);
+        st = print_one(&text, (enum extra)i, unplanned, plan, facts, d);
+        if (!st)
+            st = output_write(&x->at[i], d, str_text(&text), text.n);
+        if (!st)
+            st = output_sync(&x->at[i], d);
+        arena_free(&scratch);
+    }
+    return st;
+}
+
+status extras_commit(struct extras *x, struct diags *d) {
+    status st = ST_OK;
+    for (int i = 0; i < EXTRA_COUNT_ && !st; i++)
+        if (x->is_wanted[i])
+            st = output_commit(&x->at[i], d);
+    return st;
+}
+
+void extras_close(struct extras *x) {
+    for (int i = 0; i < EXTRA_COUNT_; i++)
+        if (x->is_wanted[i])
+            output_abort(&x->at[i]);
+}

@@ -1,0 +1,271 @@
+// What is in a model: see inspect.h. One walk over all graphs (the bodies of control flow and
+// of the model's own functions too) counts nodes by operator and adds up bytes; the rest is
+// printing.
+#include "frontend/tools/inspect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/base/checked.h"
+#include "ir/base/file.h"
+
+struct operator_count {
+    const char *domain, *type;
+    int64_t n;
+    bool known; // in mfc's table, or a function of the model
+};
+
+// A sum that says when it is not the whole truth.
+struct tally {
+    int64_t n_bytes;
+    size_t n, n_unknown; // all; those without a size
+    bool overflow;
+};
+
+struct inspection {
+    struct arena *arena;
+    const struct model *m;
+    struct map index; // "domain\ntype" -> place in counts
+    VEC(struct operator_count) counts;
+    int64_t n_nodes, n_graphs;
+    struct tally parameters, activations;
+    bool no_room;
+};
+
+static void tally_add(struct tally *t, bool known, int64_t n_bytes) {
+    t->n++;
+    if (!known)
+        t->n_unknown++;
+    else if (!checked_add(t->n_bytes, n_bytes, &t->n_bytes))
+        t->overflow = true;
+}
+
+static bool is_function(const struct model *m, const struct node *n) {
+    for (size_t i = 0; i < m->functions.n; i++)
+        if (strcmp(m->functions.at[i].domain, n->domain) == 0 &&
+            strcmp(m->functions.at[i].name, n->type) == 0)
+            return true;
+    return false;
+}
+
+static void count_node(struct inspection *x, const struct node *n) {
+    struct arena *a = x->arena;
+    int64_t at;
+    char *key = str_format(a, "%s\n%s", n->domain, n->type);
+    x->n_nodes++;
+    if (key && map_get_text(&x->index, key, &at)) {
+        x->counts.at[at].n++;
+        return;
+    }
+    struct operator_count fresh = {n->domain, n->type, 1,
+                                   n->op != OP_UNKNOWN || is_function(x->m, n)};
+    if (!key || !map_put_text(&x->index, key, (int64_t)x->counts.n) ||
+        !VEC_PUSH(a, &x->counts, fresh))
+        x->no_room = true;
+}
+
+static void count_graph(struct inspection *x, const struct graph *g) {
+    x->n_graphs++;
+    for (size_t i = 0; i < g->inits.n; i++) {
+        int64_t n_bytes = 0;
+        bool known = tensor_bytes(graph_value(g, g->inits.at[i])->init, &n_bytes);
+        tally_add(&x->parameters, known, n_bytes);
+    }
+    for (size_t i = 0; i < g->order.n; i++) {
+        const struct node *n = graph_node(g, g->order.at[i]);
+        count_node(x, n);
+        for (uint32_t k = 0; k < n->n_out; k++) {
+            int64_t n_bytes = 0;
+            if (n->out[k].i == 0)
+                continue;
+            const struct type *t = graph_value(g, n->out[k])->type;
+            bool known = t && type_bytes(t, &n_bytes);
+            tally_add(&x->activations, known, n_bytes);
+        }
+        for (uint32_t k = 0; k < n->n_attrs; k++) {
+            const struct attr *at = &n->attrs[k];
+            if (at->kind == ATTR_GRAPH && at->g)
+                count_graph(x, at->g);
+            for (size_t j = 0; at->kind == ATTR_GRAPHS && j < at->n; j++)
+                count_graph(x, at->graphs[j]);
+        }
+    }
+}
+
+static int by_count(const void *a, const void *b) {
+    const struct operator_count *x = a, *y = b;
+    if (x->n != y->n)
+        return x->n < y->n ? 1 : -1;
+    int order = strcmp(x->domain, y->domain);
+    return order ? order : strcmp(x->type, y->type);
+}
+
+static void print_operator(struct str *out, const struct operator_count *o) {
+    struct str name = str_make(out->arena);
+    if (*o->domain)
+        str_addf(&name, "%s::", o->domain);
+    str_add(&name, o->type);
+    str_addf(out, "  %-30s %8lld\n", str_text(&name), (long long)o->n);
+}
+
+static void print_tally(struct str *out, const char *what, const struct tally *t) {
+    str_addf(out, "  %-14s ", what);
+    if (t->overflow)
+        str_add(out, "more than 2^63 bytes");
+    else
+        str_add_bytes(out, t->n_bytes);
+    str_addf(out, " in %zu tensor%s", t->n - t->n_unknown, t->n - t->n_unknown == 1 ? "" : "s");
+    if (t->n_unknown)
+        str_addf(out, "; %zu more have no declared size", t->n_unknown);
+    str_add_char(out, '\n');
+}
+
+static void print_values(struct str *out, const char *what, const struct graph *g,
+                         const value_id *at, size_t n) {
+    str_addf(out, "%s\n", what);
+    for (size_t i = 0; i < n; i++) {
+        const struct value *v = graph_value(g, at[i]);
+        if (v->init)
+            continue; // a default, counted among the parameters
+        str_addf(out, "  %-30s ", v->name);
+        if (v->type)
+            type_print(out, v->type);
+        else
+            str_add(out, "?");
+        str_add_char(out, '\n');
+    }
+}
+
+static void print_head(struct str *out, const struct model *m) {
+    str_addf(out, "%s\n", m->path ? m->path : "model");
+    if (m->ir_version > 0)
+        str_addf(out, "  %-14s %lld\n", "IR version", (long long)m->ir_version);
+    if (m->producer && *m->producer)
+        str_addf(out, "  %-14s %s%s%s\n", "producer", m->producer, m->producer_version ? " " : "",
+                 m->producer_version ? m->producer_version : "");
+    for (size_t i = 0; i < m->opsets.n; i++) {
+        const char *domain = m->opsets.at[i].domain;
+        str_addf(out, "  %-14s %s %lld\n", "opset", domain && *domain ? domain : "ai.onnx",
+                 (long long)m->opsets.at[i].version);
+    }
+    if (m->functions.n)
+        str_addf(out, "  %-14s %zu\n", "functions", m->functions.n);
+}
+
+static void print_inspection(struct str *out, const struct inspection *x) {
+    const struct graph *g = x->m->graph;
+    size_t n_unknown = 0;
+    print_head(out, x->m);
+    print_values(out, "inputs", g, g->inputs.at, g->inputs.n);
+    print_values(out, "outputs", g, g->outputs.at, g->outputs.n);
+    str_addf(out, "nodes %35lld\n", (long long)x->n_nodes);
+    for (size_t i = 0; i < x->counts.n; i++)
+        print_operator(out, &x->counts.at[i]);
+    str_add(out, "memory\n");
+    print_tally(out, "parameters", &x->parameters);
+    print_tally(out, "activations", &x->activations);
+    for (size_t i = 0; i < x->counts.n; i++) {
+        if (x->counts.at[i].known)
+            continue;
+        if (n_unknown++ == 0)
+            str_add(out, "unknown to mfc, carried through as they are\n");
+        print_operator(out, &x->counts.at[i]);
+    }
+}
+
+// ---- The same for machines ----
+
+static void json_tally(struct str *out, const char *what, const struct tally *t) {
+    str_addf(out, ",\n\"%s\":{\"bytes\":", what);
+    if (t->overflow)
+        str_add(out, "null");
+    else
+        str_addf(out, "%lld", (long long)t->n_bytes);
+    str_addf(out, ",\"tensors\":%zu,\"without_size\":%zu}", t->n, t->n_unknown);
+}
+
+static void json_values(struct str *out, const char *what, const struct graph *g,
+                        const value_id *at, size_t n) {
+    const char *before = "\n";
+    str_addf(out, ",\n\"%s\":[", what);
+    for (size_t i = 0; i < n; i++) {
+        const struct value *v = graph_value(g, at[i]);
+        struct str type = str_make(out->arena);
+        if (v->init)
+            continue;
+        if (v->type)
+            type_print(&type, v->type);
+        str_addf(out, "%s{\"name\":", before);
+        str_add_json(out, v->name);
+        str_add(out, ",\"type\":");
+        str_add_json(out, v->type ? str_text(&type) : "?");
+        str_add_char(out, '}');
+        before = ",\n";
+    }
+    str_add(out, "]");
+}
+
+static void json_head(struct str *out, const struct model *m) {
+    str_add(out, "{\"format\":\"mfc-inspection\",\"version\":1,\n\"path\":");
+    str_add_json(out, m->path ? m->path : "");
+    str_addf(out, ",\n\"ir_version\":%lld,\n\"producer\":", (long long)m->ir_version);
+    str_add_json(out, m->producer ? m->producer : "");
+    str_add(out, ",\n\"opsets\":[");
+    for (size_t i = 0; i < m->opsets.n; i++) {
+        const char *domain = m->opsets.at[i].domain;
+        str_addf(out, "%s{\"domain\":", i ? "," : "");
+        str_add_json(out, domain && *domain ? domain : "ai.onnx");
+        str_addf(out, ",\"version\":%lld}", (long long)m->opsets.at[i].version);
+    }
+    str_addf(out, "],\n\"functions\":%zu", m->functions.n);
+}
+
+static void json_inspection(struct str *out, const struct inspection *x) {
+    const struct graph *g = x->m->graph;
+    json_head(out, x->m);
+    json_values(out, "inputs", g, g->inputs.at, g->inputs.n);
+    json_values(out, "outputs", g, g->outputs.at, g->outputs.n);
+    str_addf(out, ",\n\"nodes\":%lld,\n\"operators\":[", (long long)x->n_nodes);
+    for (size_t i = 0; i < x->counts.n; i++) {
+        const struct operator_count *o = &x->counts.at[i];
+        str_addf(out, "%s\n{\"domain\":", i ? "," : "");
+        str_add_json(out, *o->domain ? o->domain : "ai.onnx");
+        str_add(out, ",\"operator\":");
+        str_add_json(out, o->type);
+        str_addf(out, ",\"nodes\":%lld,\"known\":%s}", (long long)o->n,
+                 o->known ? "true" : "false");
+    }
+    str_add(out, "]");
+    json_tally(out, "parameters", &x->parameters);
+    json_tally(out, "activations", &x->activations);
+    str_add(out, "}\n");
+}
+
+static status inspect(struct arena *a, struct diags *d, const struct model *m,
+                      struct inspection *x) {
+    *x = (struct inspection){.arena = a, .m = m, .index = map_make(a)};
+    count_graph(x, m->graph);
+    for (size_t i = 0; i < m->functions.n; i++)
+        count_graph(x, m->functions.at[i].body);
+    if (x->counts.n)
+        qsort(x->counts.at, x->counts.n, sizeof *x->counts.at, by_count);
+    return x->no_room ? diag_no_room(d) : ST_OK;
+}
+
+status inspect_print(struct str *out, const struct model *m, struct diags *d) {
+    struct inspection x;
+    status st = inspect(out->arena, d, m, &x);
+    if (!st)
+        print_inspection(out, &x);
+    return st;
+}
+
+status inspect_write(const struct model *m, const char *path, struct arena *a, struct diags *d) {
+    struct inspection x;
+    struct str json = str_make(a);
+    status st = inspect(a, d, m, &x);
+    if (st)
+        return st;
+    json_inspection(&json, &x);
+    return output_text(a, d, path, &json);
+}

@@ -1,0 +1,10 @@
+// What is in a model, as text and as JSON: opsets, inputs and outputs, nodes by operator, bytes.
+#pragma once
+
+#include "ir/base/diag.h"
+#include "ir/base/str.h"
+#include "ir/graph.h"
+
+status inspect_print(struct str *out, const struct model *m, struct diags *d);
+// As mfc-inspection (docs/report.md); "-" is standard output.
+status inspect_write(const struct model *m, const char *path, struct arena *a, struct diags *d);

@@ -1,0 +1,174 @@
+// What why.h found, in words and as JSON. Steps are counted from 1 for people, as in reports.
+#include "frontend/tools/why.h"
+
+static void add_line(struct str *out, const char *what) {
+    str_addf(out, "%-11s", what);
+}
+
+static void add_bytes(struct str *out, int64_t n_bytes) {
+    str_add_bytes(out, n_bytes);
+    str_addf(out, " (%lld B)", (long long)n_bytes);
+}
+
+static void add_cost(struct str *out, const struct timeline *t, int64_t cost) {
+    if (t->has_costs)
+        str_addf(out, "%.3f ms", (double)cost * 1e-6);
+    else
+        str_addf(out, "%lld nodes", (long long)cost);
+    if (t->cost > 0)
+        str_addf(out, ", %.3f %% of the plan's time", 100.0 * (double)cost / (double)t->cost);
+}
+
+static const char *choice_of(const struct why *w) {
+    if (w->is_fixed)
+        return "fixed";
+    if (w->is_control)
+        return "control";
+    if (w->view_of)
+        return "view";
+    if (w->runs.n > 1)
+        return "recomputed";
+    return w->moved_to.n ? "moved" : w->gap.from <= w->gap.to || w->is_output ? "kept" : "once";
+}
+
+static void add_headline(struct str *out, const struct why *w) {
+    str_add(out, w->name);
+    if (w->type)
+        str_addf(out, " (%s)", w->type);
+    if (w->is_fixed)
+        str_add(out, " is fixed: a parameter, input or constant, held throughout\n");
+    else if (w->is_control)
+        str_add(out, " is a control node: it carries an order to the runtime, and no data\n");
+    else if (w->view_of)
+        str_addf(out, " is a view: it shares the bytes of %s, ask about that\n", w->view_of);
+    else if (w->runs.n > 1)
+        str_addf(out, " is recomputed: it runs %zu times\n", w->runs.n);
+    else if (w->gap.from <= w->gap.to)
+        str_add(out, " is kept: it runs once, and its results stay until their last use\n");
+    else if (w->is_output)
+        str_add(out, " runs once; a result is an output of the step and stays to the end\n");
+    else
+        str_add(out, " runs once, and its results are used at once\n");
+}
+
+static void add_runs(struct str *out, const struct timeline *t, const struct why *w) {
+    for (size_t k = 0; k < w->runs.n; k++) {
+        const struct why_run *r = &w->runs.at[k];
+        add_line(out, k ? "again" : "runs");
+        str_addf(out, "as step %u of %u", r->step + 1, t->n_steps);
+        if (r->stage)
+            str_addf(out, ", stage %s", r->stage);
+        if (*r->device)
+            str_addf(out, ", on %s", r->device);
+        if (w->view_of || w->is_control)
+            str_add(out, "\n");
+        else if (r->held_to >= t->n_steps)
+            str_add(out, "; held to the end\n");
+        else
+            str_addf(out, "; held until step %u\n", r->held_to + 1);
+    }
+    for (size_t k = 0; k < w->moved_to.n; k++) {
+        add_line(out, "moved");
+        str_addf(out, "to %s\n", w->moved_to.at[k]);
+    }
+}
+
+static void add_peak(struct str *out, const struct why *w, int64_t budget_bytes) {
+    str_add(out, "the peak by liveness ");
+    int64_t change = w->other_peak_bytes - w->peak_bytes;
+    if (change == 0) {
+        str_add(out, "stays at ");
+        add_bytes(out, w->peak_bytes);
+    } else {
+        str_add(out, "becomes ");
+        add_bytes(out, w->other_peak_bytes);
+        str_add(out, ", ");
+        add_bytes(out, change < 0 ? -change : change);
+        str_add(out, change < 0 ? " less at most" : " more");
+    }
+    if (budget_bytes > 0 && w->other_peak_bytes > budget_bytes) {
+        str_add(out, ", ");
+        str_add_bytes(out, w->other_peak_bytes - budget_bytes);
+        str_add(out, " over the budget");
+    }
+    str_add_char(out, '\n');
+}
+
+static void add_other(struct str *out, const struct timeline *t, const struct why *w,
+                      int64_t budget_bytes) {
+    bool has_gap = w->gap.from <= w->gap.to;
+    if (w->runs.n > 1) {
+        add_line(out, "costs");
+        add_cost(out, t, w->again_cost);
+        str_add(out, "\n");
+        add_line(out, "if kept");
+        if (has_gap)
+            str_addf(out, "also in steps %u to %u: ", w->gap.from + 1, w->gap.to + 1);
+        add_peak(out, w, budget_bytes);
+    } else if (w->is_random) {
+        add_line(out, "if again");
+        str_add(out, "it draws random numbers, and a second run would give others\n");
+    } else if (has_gap) {
+        add_line(out, "if again");
+        str_addf(out, "before step %u, and gone in steps %u to %u: ", w->gap.to + 2,
+                 w->gap.from + 1, w->gap.to + 1);
+        add_peak(out, w, budget_bytes);
+        add_line(out, "");
+        add_cost(out, t, w->again_cost);
+        if (w->n_on_the_way)
+            str_addf(out, ", with %u other nodes whose results are gone by then", w->n_on_the_way);
+        str_add_char(out, '\n');
+    }
+}
+
+void why_print(struct str *out, const struct timeline *t, const struct why *w,
+               int64_t budget_bytes) {
+    add_headline(out, w);
+    if (!w->is_control && !w->view_of) {
+        add_line(out, w->is_fixed ? "holds" : "makes");
+        add_bytes(out, w->bytes);
+        if (!w->is_fixed) {
+            str_add(out, " in ");
+            add_cost(out, t, w->cost);
+        }
+        str_add_char(out, '\n');
+    }
+    add_runs(out, t, w);
+    if (!w->is_fixed && !w->is_control && !w->view_of)
+        add_other(out, t, w, budget_bytes);
+}
+
+void why_print_json(struct str *out, const struct why *w, int64_t budget_bytes) {
+    str_add(out, "{\"format\":\"mfc-why\",\"version\":1,\"name\":");
+    str_add_json(out, w->name);
+    str_add(out, ",\"operator\":");
+    if (w->type)
+        str_add_json(out, w->type);
+    else
+        str_add(out, "null");
+    str_addf(out, ",\"choice\":\"%s\",\"bytes\":%lld,\"cost\":%lld,\"runs\":[", choice_of(w),
+             (long long)w->bytes, (long long)w->cost);
+    for (size_t k = 0; k < w->runs.n; k++) {
+        const struct why_run *r = &w->runs.at[k];
+        str_addf(out, "%s{\"step\":%u,\"held_until\":%u,\"device\":", k ? "," : "", r->step + 1,
+                 r->held_to + 1);
+        str_add_json(out, r->device);
+        str_add(out, "}");
+    }
+    str_add(out, "],\"moved_to\":[");
+    for (size_t k = 0; k < w->moved_to.n; k++) {
+        str_add(out, k ? "," : "");
+        str_add_json(out, w->moved_to.at[k]);
+    }
+    str_addf(out, "],\"peak_bytes\":%lld,\"other\":", (long long)w->peak_bytes);
+    if (w->runs.n > 1 || (w->gap.from <= w->gap.to && !w->is_random))
+        str_addf(out, "{\"choice\":\"%s\",\"peak_bytes\":%lld,\"cost_change\":%lld}",
+                 w->runs.n > 1 ? "kept" : "recomputed", (long long)w->other_peak_bytes,
+                 (long long)(w->runs.n > 1 ? -w->again_cost : w->again_cost));
+    else
+        str_add(out, "null");
+    if (budget_bytes > 0)
+        str_addf(out, ",\"budget_bytes\":%lld}\n", (long long)budget_bytes);
+    else
+        str_add(out, ",\"budget_bytes\":null}\n");
+}

@@ -1,0 +1,103 @@
+// What each device of a placed graph holds: see device_peaks.h. Stages: when each storage lives, in
+// the order of the whole graph; on which device it is; then one walk through the order with what is
+// held on each device.
+#include "ir/check/device_peaks.h"
+#include "ir/base/checked.h"
+#include "ir/storage.h"
+
+struct walk {
+    const struct graph *g;
+    const struct storage *s;
+    int64_t *held;  // per device
+    bool *is_there; // per device and storage: a fixed one that was counted there
+    uint32_t device;
+    bool ok;
+};
+
+static void add(struct walk *w, uint32_t device, int64_t n_bytes) {
+    w->ok = w->ok && checked_add(w->held[device], n_bytes, &w->held[device]);
+}
+
+// A fixed storage counts once on each device that reads it, from the start.
+static void count_fixed(void *to, value_id v, node_id user) {
+    struct walk *w = to;
+    uint32_t s = w->s->of[v.i];
+    (void)user;
+    if (!s || !w->s->is_fixed[s] || w->is_there[(size_t)w->device * w->s->n + s])
+        return;
+    w->is_there[(size_t)w->device * w->s->n + s] = true;
+    add(w, w->device, w->s->bytes[s]);
+}
+
+static void count_all_fixed(struct walk *w) {
+    for (size_t i = 0; i < w->g->order.n; i++) {
+        const struct node *n = graph_node(w->g, w->g->order.at[i]);
+        w->device = n->device - 1;
+        for (uint32_t k = 0; k < n->n_in && n->device; k++)
+            count_fixed(w, n->in[k], w->g->order.at[i]);
+        if (n->device)
+            node_captured(w->g, w->g->order.at[i], count_fixed, w);
+    }
+}
+
+static uint32_t device_of(const struct walk *w, uint32_t s) {
+    return graph_node(w->g, graph_value(w->g, w->s->first[s])->def)->device;
+}
+
+// Storages by the step at which they end: the first of each step, and the next of the same.
+static void list_ends(const struct liveness *l, uint32_t n, const struct storage *s,
+                      uint32_t *first, uint32_t *next) {
+    for (uint32_t i = 1; i < n; i++)
+        if (!s->is_fixed[i] && l->from[i] <= l->to[i] && l->to[i] < l->n_steps) {
+            next[i] = first[l->to[i]];
+            first[l->to[i]] = i;
+        }
+}
+
+static void walk_order(struct walk *w, const struct liveness *l, const uint32_t *ends,
+                       const uint32_t *next, int64_t *peak_bytes) {
+    for (uint32_t i = 0; i < l->n_steps && w->ok; i++) {
+        const struct node *n = graph_node(w->g, w->g->order.at[i]);
+        for (uint32_t k = 0; k < n->n_out; k++) {
+            uint32_t s = w->s->of[n->out[k].i];
+            if (s && !w->s->is_fixed[s] && w->s->first[s].i == n->out[k].i && n->device)
+                add(w, n->device - 1, w->s->bytes[s]);
+        }
+        int64_t now;
+        if (n->device) {
+            w->ok = w->ok && checked_add(w->held[n->device - 1], n->workspace_bytes, &now);
+            if (w->ok && now > peak_bytes[n->device - 1])
+                peak_bytes[n->device - 1] = now;
+        }
+        for (uint32_t s = ends[i]; s; s = next[s])
+            if (device_of(w, s))
+                add(w, device_of(w, s) - 1, -w->s->bytes[s]);
+    }
+}
+
+status device_peaks(const struct graph *g, struct arena *a, struct diags *d, int64_t *peak_bytes) {
+    size_t n_devices = g->model->device_names.n;
+    struct storage s;
+    struct liveness l;
+    status st = storage_of(g, a, d, &s);
+    if (!st)
+        st = liveness_of(g, &s, g->order.at, g->order.n, a, d, &l);
+    if (st)
+        return st;
+    struct walk w = {.g = g,
+                     .s = &s,
+                     .held = ARENA_ARRAY(a, int64_t, n_devices),
+                     .is_there = ARENA_ARRAY(a, bool, n_devices *s.n),
+                     .ok = true};
+    uint32_t *ends = ARENA_ARRAY(a, uint32_t, g->order.n), *next = ARENA_ARRAY(a, uint32_t, s.n);
+    if (!w.held || !w.is_there || !ends || !next)
+        return diag_no_room(d);
+    count_all_fixed(&w);
+    for (size_t i = 0; i < n_devices; i++)
+        peak_bytes[i] = w.held[i];
+    list_ends(&l, s.n, &s, ends, next);
+    walk_order(&w, &l, ends, next, peak_bytes);
+    return w.ok ? ST_OK
+                : diag_error(d, DIAG_LIMIT, loc_file(g->model->path),
+                             "the values of the graph together exceed 2^63 bytes");
+}

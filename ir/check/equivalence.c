@@ -1,0 +1,268 @@
+// The comparison of two models by value numbering: see equivalence.h. Stages: operator sets, so
+// that equal names mean equal operators; classes for the step, then for the plan; inputs, outputs
+// and repeated nodes. For an output that differs, the first node that it needs and the step lacks
+// is named.
+#include <string.h>
+
+#include "ir/check/equivalence_inner.h"
+
+#define SHOWN_OPERANDS 4
+
+// The two models, and the classes of the values of their graphs.
+struct sides {
+    const struct model *step, *plan;
+    const uint32_t *in_step, *in_plan;
+};
+
+static status wrong_opset(struct same *s, const struct model *plan, const char *domain,
+                          int64_t in_step, int64_t in_plan) {
+    return diag_error(s->d, DIAG_VERIFY, loc_file(plan->path),
+                      "operator set \"%s\" is version %lld in the step and %lld in the plan: its "
+                      "operators may mean different things",
+                      *domain ? domain : "ai.onnx", (long long)in_step, (long long)in_plan);
+}
+
+static status check_opsets(struct same *s, const struct model *step, const struct model *plan) {
+    for (size_t i = 0; i < step->opsets.n; i++) {
+        const char *domain = step->opsets.at[i].domain ? step->opsets.at[i].domain : "";
+        int64_t in_step = model_opset(step, domain), in_plan = model_opset(plan, domain);
+        if (in_plan && in_plan != in_step)
+            return wrong_opset(s, plan, domain, in_step, in_plan);
+    }
+    return ST_OK;
+}
+
+static uint32_t *number(struct same *s, const struct model *m, bool is_step) {
+    s->m = m;
+    s->is_step = is_step;
+    s->level = 0;
+    if (!(s->functions = ARENA_ARRAY(s->a, uint32_t, m->functions.n)))
+        s->failed = diag_no_room(s->d);
+    return s->failed ? NULL : equiv_graph(s, m->graph, NULL);
+}
+
+// "Mul(%a, %b)", from the node or value where the class was met first.
+static void show(struct same *s, struct str *out, uint32_t class) {
+    const struct equiv_class *c = equiv_at(s, class);
+    if (!c->node.i) {
+        str_addf(out, "\"%s\"", c->name ? c->name : "nothing");
+        return;
+    }
+    const struct node *n = graph_node(c->g, c->node);
+    str_addf(out, "%s(", n->type);
+    for (uint32_t k = 0; k < n->n_in && k < SHOWN_OPERANDS; k++)
+        str_addf(out, "%s%s%s", k ? ", " : "", n->in[k].i ? "%" : "_",
+                 n->in[k].i ? graph_value(c->g, n->in[k])->name : "");
+    str_addf(out, "%s)", n->n_in > SHOWN_OPERANDS ? ", …" : "");
+}
+
+static bool equiv_shape_of_node(const struct equiv_class *a, const struct equiv_class *b) {
+    return a->node.i && b->node.i && a->n_in == b->n_in &&
+           strcmp(graph_node(a->g, a->node)->type, graph_node(b->g, b->node)->type) == 0;
+}
+
+// What there is to say beyond the expressions.
+static const char *reason(struct same *s, uint32_t step, uint32_t plan) {
+    const struct equiv_class *a = equiv_at(s, step), *b = equiv_at(s, plan);
+    if (b->node.i && equivalence_is_random(b->g, b->node))
+        return ": a random node gives the same twice only with an explicit seed";
+    if (!equiv_shape_of_node(a, b))
+        return "";
+    for (uint32_t k = 0; k < a->n_in; k++)
+        if (a->in[k] != b->in[k])
+            return "";
+    return ": the attributes or outputs differ";
+}
+
+// Control nodes are made of these. One that does not vanish is so because of what it depends on.
+static bool is_structural(enum op op) {
+    return op == OP_Reshape || op == OP_Slice || op == OP_Compress || op == OP_Cast ||
+           op == OP_Concat || op == OP_Unsqueeze || op == OP_Identity;
+}
+
+// The first node of the plan that `v` needs and that computes what the step does not; none: all
+// are the step's, so that one reads or hands out the wrong value.
+static node_id first_unknown(struct same *s, const struct graph *g, const uint32_t *class,
+                             value_id v) {
+    bool *needed = ARENA_ARRAY(s->a, bool, g->values.n);
+    node_id first = NODE_NONE;
+    if (!needed)
+        return NODE_NONE;
+    needed[v.i] = true;
+    for (size_t i = g->order.n; i-- > 0;) {
+        const struct node *n = graph_node(g, g->order.at[i]);
+        bool counts = false, known = true;
+        for (uint32_t k = 0; k < n->n_out; k++) {
+            counts |= n->out[k].i && needed[n->out[k].i];
+            known &= !n->out[k].i || equiv_at(s, class[n->out[k].i])->in_step;
+        }
+        for (uint32_t k = 0; k < n->n_in && counts; k++)
+            needed[n->in[k].i] = true;
+        if (counts && !known && !is_structural(n->op))
+            first = g->order.at[i];
+    }
+    return first;
+}
+
+static status differs(struct same *s, const struct sides *x, const char *what, value_id v,
+                      uint32_t in_step, uint32_t in_plan) {
+    const struct graph *g = x->plan->graph;
+    struct str said = str_make(s->a);
+    node_id first = first_unknown(s, g, x->in_plan, v);
+    if (first.i) { // the step's value of the same name is what it should be
+        value_id made = graph_node(g, first)->out[0];
+        value_id own = graph_find(x->step->graph, graph_value(g, made)->name);
+        in_plan = x->in_plan[made.i] ? x->in_plan[made.i] : in_plan;
+        in_step = own.i ? x->in_step[own.i] : 0;
+    }
+    const struct equiv_class *b = equiv_at(s, in_plan);
+    show(s, &said, in_plan);
+    str_add(&said, in_step ? " where the step has " : ", which the step has not");
+    if (in_step)
+        show(s, &said, in_step);
+    str_add(&said, reason(s, in_step, in_plan));
+    if (said.failed)
+        return diag_no_room(s->d);
+    return diag_error(s->d, DIAG_VERIFY,
+                      loc_path(x->plan->path, b->node.i ? node_path(b->g, b->node, s->a) : NULL),
+                      "%s \"%s\" is not what the unplanned step computes: the plan has %s", what,
+                      graph_value(g, v)->name, str_text(&said));
+}
+
+static bool fits(const struct type *step, const struct type *plan) {
+    if (!step || !plan)
+        return true;
+    if (step->kind != plan->kind || step->elem != plan->elem)
+        return false;
+    if (!step->has_shape || !plan->has_shape)
+        return true;
+    bool fit = step->rank == plan->rank;
+    for (int32_t i = 0; fit && i < step->rank; i++)
+        fit = step->dims[i].size < 0 || plan->dims[i].size < 0 ||
+              step->dims[i].size == plan->dims[i].size;
+    return fit;
+}
+
+static status check_input(struct same *s, const struct model *step, const struct model *plan,
+                          const struct value *x) {
+    value_id v = graph_find(step->graph, x->name);
+    const struct value *own = graph_value(step->graph, v);
+    struct loc where = loc_file(plan->path);
+    if (!v.i || !own->is_input)
+        return diag_error(s->d, DIAG_VERIFY, where,
+                          "the plan has an input \"%s\"; the step has not", x->name);
+    if (!fits(own->type, x->type))
+        return diag_error(s->d, DIAG_VERIFY, where, "input \"%s\" is of another type in the plan",
+                          x->name);
+    if (!x->init)
+        return ST_OK; // to be fed
+    s->is_step = true;
+    uint32_t first = own->init ? equiv_constant(s, own->init, x->name) : 0;
+    s->is_step = false;
+    if (!first || first != equiv_constant(s, x->init, x->name))
+        return s->failed ? s->failed
+                         : diag_error(s->d, DIAG_VERIFY, where,
+                                      "\"%s\" has other first values in the plan", x->name);
+    return s->failed;
+}
+
+static status check_inputs(struct same *s, const struct model *step, const struct model *plan) {
+    status st = ST_OK;
+    for (size_t i = 0; i < plan->graph->inputs.n; i++) {
+        status one =
+            check_input(s, step, plan, graph_value(plan->graph, plan->graph->inputs.at[i]));
+        st = st ? st : one;
+    }
+    for (size_t i = 0; i < step->graph->inputs.n; i++) {
+        const char *name = graph_value(step->graph, step->graph->inputs.at[i])->name;
+        value_id v = graph_find(plan->graph, name);
+        if (!v.i || !graph_value(plan->graph, v)->is_input)
+            st = diag_error(s->d, DIAG_VERIFY, loc_file(plan->path),
+                            "the step has an input \"%s\"; the plan has not", name);
+    }
+    return st;
+}
+
+static status check_outputs(struct same *s, const struct sides *x) {
+    const struct graph *a = x->step->graph, *b = x->plan->graph;
+    status st = ST_OK;
+    if (a->outputs.n != b->outputs.n)
+        return diag_error(s->d, DIAG_VERIFY, loc_file(x->plan->path),
+                          "the plan has %zu outputs, the step %zu", b->outputs.n, a->outputs.n);
+    for (size_t i = 0; i < a->outputs.n; i++) {
+        value_id v = a->outputs.at[i], w = b->outputs.at[i];
+        const char *name = graph_value(a, v)->name;
+        if (strcmp(name, graph_value(b, w)->name) != 0)
+            st = diag_error(s->d, DIAG_VERIFY, loc_file(x->plan->path),
+                            "output %zu is \"%s\" in the plan, \"%s\" in the step", i,
+                            graph_value(b, w)->name, name);
+        else if (x->in_step[v.i] != x->in_plan[w.i] && !st) // one is enough: others follow from it
+            st = differs(s, x, "output", w, x->in_step[v.i], x->in_plan[w.i]);
+    }
+    return st;
+}
+
+// A node that is said to repeat another one gives what that one gives.
+static status check_again(struct same *s, const struct sides *x) {
+    const struct graph *g = x->plan->graph;
+    const uint32_t *class = x->in_plan;
+    for (size_t i = 0; i < g->order.n; i++) {
+        const struct node *n = graph_node(g, g->order.at[i]), *of = graph_node(g, n->again);
+        for (uint32_t k = 0; n->again.i && !of->removed && k < n->n_out && k < of->n_out; k++)
+            if (n->out[k].i && of->out[k].i && class[n->out[k].i] != class[of->out[k].i])
+                return differs(s, x, "recomputed value", n->out[k], class[of->out[k].i],
+                               class[n->out[k].i]);
+    }
+    return ST_OK;
+}
+
+static status compare(struct same *s, const struct model *step, const struct model *plan,
+                      uint32_t **in_plan) {
+    status st = check_opsets(s, step, plan);
+    const uint32_t *in_step = st ? NULL : number(s, step, true);
+    *in_plan = in_step ? number(s, plan, false) : NULL;
+    if (st || !*in_plan)
+        return st ? st : s->failed;
+    struct sides x = {step, plan, in_step, *in_plan};
+    st = check_inputs(s, step, plan);
+    status outputs = check_outputs(s, &x);
+    st = st ? st : outputs;
+    if (!st)
+        st = check_again(s, &x);
+    return s->failed ? s->failed : st;
+}
+
+static struct same begin(struct arena *a, struct diags *d) {
+    struct same s = {
+        .a = a, .d = d, .by_key = map_make(a), .large_by_name = map_make(a), .key = str_make(a)};
+    if (!VEC_PUSH(a, &s.classes, (struct equiv_class){.in_step = true}))
+        s.failed = diag_no_room(d);
+    return s;
+}
+
+status equivalence_check(const struct model *step, const struct model *plan, struct diags *d) {
+    struct arena scratch = arena_make(plan->arena->mem);
+    struct same s = begin(&scratch, d);
+    uint32_t *in_plan;
+    status st = s.failed ? s.failed : compare(&s, step, plan, &in_plan);
+    arena_free(&scratch);
+    return st;
+}
+
+status equivalence_check_types(const struct model *step, struct model *plan, struct diags *d) {
+    struct arena scratch = arena_make(plan->arena->mem);
+    struct same s = begin(&scratch, d);
+    struct graph *g = plan->graph;
+    uint32_t *in_plan;
+    status st = s.failed ? s.failed : compare(&s, step, plan, &in_plan);
+    for (size_t i = 1; i < g->values.n && !st; i++) {
+        const struct type *t = in_plan[i] ? equiv_at(&s, in_plan[i])->type : NULL;
+        int64_t *dims = type_is_static(t) ? ARENA_ARRAY(&scratch, int64_t, t->rank) : NULL;
+        for (int32_t k = 0; dims && k < t->rank; k++)
+            dims[k] = t->dims[k].size;
+        if (dims && !(g->values.at[i].type = type_static(plan->arena, t->elem, dims, t->rank)))
+            st = diag_no_room(d);
+    }
+    arena_free(&scratch);
+    return st;
+}

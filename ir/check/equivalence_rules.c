@@ -1,0 +1,287 @@
+// Laws by which nodes vanish from an expression: see equivalence.h. Each holds for every graph:
+//
+//     all tensors of one type without elements are equal
+//     Identity(x) = x
+//     Unsqueeze(x, no axes) = x
+//     Reshape(x, s) = x                   when s is constant and leads to the shape that x has
+//     Concat(…, e, …) = Concat(…, …)      when e has no extent along the axis, and is not alone
+//     Concat(x) = x
+//
+// and the types that they need to know are derived here from the operands: of Reshape, Slice,
+// Compress, Cast and Concat with constant operands. A control dependency in any of mfc's forms is
+// an alias that differs from its tensor by such nodes only.
+#include <string.h>
+
+#include "ir/base/checked.h"
+#include "ir/base/limits.h"
+#include "ir/check/equivalence_inner.h"
+
+uint32_t equiv_empty(struct same *s, const struct type *t) {
+    int64_t n;
+    bool is_new;
+    if (!type_elements(t, &n) || n > 0)
+        return 0;
+    equiv_key(s, 'E');
+    equiv_put(s, t->elem);
+    equiv_put(s, t->rank);
+    for (int32_t i = 0; i < t->rank; i++)
+        equiv_put(s, t->dims[i].size);
+    uint32_t class = equiv_intern(s, &is_new);
+    if (is_new) {
+        static const int64_t none[1];
+        struct equiv_class *c = equiv_at(s, class);
+        c->type = t;
+        c->ints = none;
+        c->name = "an empty tensor";
+    }
+    return class;
+}
+
+static const struct type *type_of(struct same *s, const uint32_t *in, uint32_t n_in, uint32_t k) {
+    const struct type *t = k < n_in && in[k] ? equiv_at(s, in[k])->type : NULL;
+    return t && t->kind == TYPE_TENSOR ? t : NULL;
+}
+
+static bool has_shape(const struct type *t) {
+    return t && t->has_shape && t->rank <= LIMIT_RANK;
+}
+
+// The elements of operand k, a vector of this type; false: they are not known, or it is none. An
+// operand that is left out has no elements.
+static bool vector_of(struct same *s, const uint32_t *in, uint32_t n_in, uint32_t k, enum elem e,
+                      const int64_t **at, int64_t *n) {
+    *at = NULL;
+    *n = 0;
+    if (k >= n_in || !in[k])
+        return true;
+    const struct equiv_class *c = equiv_at(s, in[k]);
+    *at = c->ints;
+    *n = c->n_ints;
+    return c->ints && c->type && c->type->elem == e && c->type->rank == 1;
+}
+
+static bool is_there(const uint32_t *in, uint32_t n_in, uint32_t k) {
+    return k < n_in && in[k];
+}
+
+static const struct type *make_type(struct same *s, enum elem e, const int64_t *dims,
+                                    int32_t rank) {
+    const struct type *t = type_static(s->a, e, dims, rank); // -1 is an unknown dimension there too
+    if (!t)
+        s->failed = diag_no_room(s->d);
+    return t;
+}
+
+// What Reshape makes of x with the elements of its second operand, as far as that can be known;
+// false: it cannot work, or nothing is known.
+static bool reshaped(const struct type *x, const int64_t *shape, int64_t n, bool allow_zero,
+                     int64_t *dims) {
+    int64_t known = 1, open = -1, whole;
+    for (int64_t i = 0; i < n; i++) {
+        dims[i] = shape[i];
+        if (shape[i] == 0 && !allow_zero) { // as the operand has it
+            if (!has_shape(x) || i >= x->rank)
+                return false;
+            dims[i] = x->dims[i].size;
+        }
+        if (shape[i] < -1 || (shape[i] == -1 && open >= 0))
+            return false;
+        if (shape[i] == -1)
+            open = i;
+        else if (dims[i] < 0 || !checked_mul(known, dims[i], &known))
+            known = -1;
+        known = known < 0 ? 0 : known; // then the open dimension cannot be computed
+    }
+    if (!x || !type_elements(x, &whole)) {
+        if (open >= 0)
+            dims[open] = DIM_UNKNOWN;
+        return true;
+    }
+    if (open >= 0)
+        dims[open] = known > 0 && whole % known == 0 ? whole / known : DIM_UNKNOWN;
+    return open >= 0 || known == whole;
+}
+
+static bool reshape_dims(struct same *s, const struct node *n, const uint32_t *in, uint32_t n_in,
+                         int64_t *dims, int32_t *rank) {
+    const int64_t *shape;
+    int64_t count;
+    if (!is_there(in, n_in, 1) || !vector_of(s, in, n_in, 1, ELEM_I64, &shape, &count) ||
+        count > LIMIT_RANK)
+        return false;
+    *rank = (int32_t)count;
+    const struct attr *zero = node_attr(n, "allowzero");
+    if (zero && (zero->ref || zero->kind != ATTR_INT))
+        return false;
+    return reshaped(type_of(s, in, n_in, 0), shape, count, zero && zero->i, dims);
+}
+
+static bool same_dims(const struct type *t, const int64_t *dims, int32_t rank) {
+    if (!type_is_static(t) || t->rank != rank)
+        return false;
+    for (int32_t i = 0; i < rank; i++)
+        if (t->dims[i].size != dims[i])
+            return false;
+    return true;
+}
+
+// Whether the operands of a Concat fit together, each of a known type. *axis: as a number from 0.
+static bool concat_fits(struct same *s, const struct node *n, const uint32_t *in, uint32_t n_in,
+                        int64_t *axis) {
+    const struct attr *a = node_attr(n, "axis");
+    const struct type *x = type_of(s, in, n_in, 0);
+    if (!a || a->kind != ATTR_INT || a->ref || !has_shape(x))
+        return false;
+    *axis = a->i < 0 ? a->i + x->rank : a->i;
+    bool fits = *axis >= 0 && *axis < x->rank;
+    for (uint32_t k = 0; k < n_in && fits; k++) {
+        const struct type *t = type_of(s, in, n_in, k);
+        fits = type_is_static(t) && t->elem == x->elem && t->rank == x->rank;
+        for (int32_t i = 0; fits && i < x->rank; i++)
+            fits = i == *axis || t->dims[i].size == x->dims[i].size;
+    }
+    return fits;
+}
+
+uint32_t equiv_simplify(struct same *s, const struct node *n, const uint32_t *in, uint32_t n_in) {
+    const int64_t *axes;
+    int64_t axis, n_axes, dims[LIMIT_RANK];
+    int32_t rank;
+    if (!is_there(in, n_in, 0))
+        return 0;
+    switch (n->op) {
+    case OP_Identity:
+        return in[0];
+    case OP_Concat:
+        return n_in == 1 && concat_fits(s, n, in, n_in, &axis) ? in[0] : 0;
+    case OP_Unsqueeze:
+        return is_there(in, n_in, 1) && vector_of(s, in, n_in, 1, ELEM_I64, &axes, &n_axes) &&
+                       n_axes == 0
+                   ? in[0]
+                   : 0;
+    case OP_Reshape:
+        return reshape_dims(s, n, in, n_in, dims, &rank) &&
+                       same_dims(type_of(s, in, n_in, 0), dims, rank)
+                   ? in[0]
+                   : 0;
+    default:
+        return 0;
+    }
+}
+
+uint32_t equiv_operands(struct same *s, const struct node *n, uint32_t *in, uint32_t n_in) {
+    int64_t axis;
+    if (n->op != OP_Concat || !concat_fits(s, n, in, n_in, &axis))
+        return n_in;
+    uint32_t n_kept = 0;
+    for (uint32_t k = 0; k < n_in; k++) {
+        bool is_last = k + 1 == n_in && n_kept == 0; // something has to stay
+        if (type_of(s, in, n_in, k)->dims[axis].size > 0 || is_last)
+            in[n_kept++] = in[k];
+    }
+    return n_kept;
+}
+
+// The extent of start:end along a dimension, forwards; DIM_UNKNOWN when it cannot be known.
+static int64_t slice_extent(int64_t dim, int64_t start, int64_t end, int64_t step) {
+    if (step <= 0)
+        return DIM_UNKNOWN;
+    if (start == end)
+        return 0; // both ends are moved and clamped alike
+    if (dim < 0)
+        return DIM_UNKNOWN;
+    start = start < 0 ? start + dim : start;
+    end = end < 0 ? end + dim : end;
+    start = start < 0 ? 0 : start > dim ? dim : start;
+    end = end < 0 ? 0 : end > dim ? dim : end;
+    return end > start ? (end - start - 1) / step + 1 : 0;
+}
+
+static const struct type *slice_type(struct same *s, const uint32_t *in, uint32_t n_in) {
+    const struct type *x = type_of(s, in, n_in, 0);
+    const int64_t *start, *end, *axes, *steps;
+    int64_t n, n_end, n_axes, n_steps, dims[LIMIT_RANK];
+    bool sliced[LIMIT_RANK] = {false};
+    if (!has_shape(x) || !is_there(in, n_in, 1) || !is_there(in, n_in, 2) ||
+        !vector_of(s, in, n_in, 1, ELEM_I64, &start, &n) ||
+        !vector_of(s, in, n_in, 2, ELEM_I64, &end, &n_end) ||
+        !vector_of(s, in, n_in, 3, ELEM_I64, &axes, &n_axes) ||
+        !vector_of(s, in, n_in, 4, ELEM_I64, &steps, &n_steps) || n_end != n ||
+        (axes && n_axes != n) || (steps && n_steps != n))
+        return NULL;
+    for (int32_t i = 0; i < x->rank; i++)
+        dims[i] = x->dims[i].size;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t axis = !axes ? i : axes[i] < 0 ? axes[i] + x->rank : axes[i];
+        if (axis < 0 || axis >= x->rank || sliced[axis])
+            return NULL;
+        sliced[axis] = true;
+        dims[axis] = slice_extent(dims[axis], start[i], end[i], steps ? steps[i] : 1);
+    }
+    return make_type(s, x->elem, dims, x->rank);
+}
+
+static const struct type *compress_type(struct same *s, const struct node *n, const uint32_t *in,
+                                        uint32_t n_in) {
+    const struct type *x = type_of(s, in, n_in, 0);
+    const struct attr *axis = node_attr(n, "axis");
+    const int64_t *keep;
+    int64_t count, whole, n_true = 0, dims[LIMIT_RANK];
+    if (!type_elements(x, &whole) || !has_shape(x) || x->rank == 0 || !is_there(in, n_in, 1) ||
+        !vector_of(s, in, n_in, 1, ELEM_BOOL, &keep, &count) || count > whole ||
+        (axis && (axis->kind != ATTR_INT || axis->ref)))
+        return NULL;
+    for (int64_t i = 0; i < count; i++)
+        n_true += keep[i] != 0;
+    if (!axis) // of the flattened tensor
+        return make_type(s, x->elem, &n_true, 1);
+    int64_t at = axis->i < 0 ? axis->i + x->rank : axis->i;
+    if (at < 0 || at >= x->rank)
+        return NULL;
+    for (int32_t i = 0; i < x->rank; i++)
+        dims[i] = i == at ? n_true : x->dims[i].size;
+    return make_type(s, x->elem, dims, x->rank);
+}
+
+static const struct type *concat_type(struct same *s, const struct node *n, const uint32_t *in,
+                                      uint32_t n_in) {
+    int64_t axis, dims[LIMIT_RANK];
+    if (!concat_fits(s, n, in, n_in, &axis))
+        return NULL;
+    const struct type *x = type_of(s, in, n_in, 0);
+    for (int32_t i = 0; i < x->rank; i++)
+        dims[i] = x->dims[i].size;
+    for (uint32_t k = 1; k < n_in; k++)
+        if (!checked_add(dims[axis], type_of(s, in, n_in, k)->dims[axis].size, &dims[axis]))
+            return NULL;
+    return make_type(s, x->elem, dims, x->rank);
+}
+
+const struct type *equiv_derive(struct same *s, const struct node *n, const uint32_t *in,
+                                uint32_t n_in) {
+    const struct type *x = type_of(s, in, n_in, 0);
+    int64_t dims[LIMIT_RANK];
+    int32_t rank;
+    if (!x)
+        return NULL;
+    switch (n->op) {
+    case OP_Reshape:
+        return reshape_dims(s, n, in, n_in, dims, &rank) ? make_type(s, x->elem, dims, rank) : NULL;
+    case OP_Slice:
+        return slice_type(s, in, n_in);
+    case OP_Compress:
+        return compress_type(s, n, in, n_in);
+    case OP_Concat:
+        return concat_type(s, n, in, n_in);
+    case OP_Cast: {
+        int64_t to = node_int(n, "to", 0);
+        for (int32_t i = 0; i < x->rank && x->rank <= LIMIT_RANK; i++)
+            dims[i] = x->dims[i].size;
+        return has_shape(x) && to > 0 && to < ELEM_LIMIT_
+                   ? make_type(s, (enum elem)to, dims, x->rank)
+                   : NULL;
+    }
+    default:
+        return NULL;
+    }
+}

@@ -1,0 +1,128 @@
+// Which shapes ONNX Runtime knows: see ort_shapes.h. It runs ONNX's shape inference, whose rules
+// fall into few kinds when all that is asked is whether they come to a result: most need the shapes
+// of all inputs; some follow the first input alone; some take the shape from the content of an
+// operand, which must be a constant that no caller can override; some make shapes that depend on
+// data. Where the kinds are coarser than ONNX's own rules they say "known" too often, which makes
+// passes/rewrite hide an operand more than it had to.
+#include "ir/runtime/ort_shapes.h"
+
+enum kind {
+    BY_ALL,     // needs the shapes of all inputs
+    BY_FIRST,   // needs that of the first input
+    BY_CONTENT, // the content of the operands behind the first, and the first input's shape
+    BY_SHAPE,   // the content of one operand alone
+    BY_NOTHING, // attributes say it
+    BY_DATA,    // cannot be known
+};
+
+static enum kind kind_of(enum op op) {
+    switch (op) {
+    case OP_Scatter:
+    case OP_ScatterElements:
+    case OP_ScatterND:
+    case OP_TensorScatter:
+    case OP_CumSum:
+    case OP_Dropout:
+        return BY_FIRST;
+    case OP_CenterCropPad:
+    case OP_OneHot:
+    case OP_Pad:
+    case OP_ReduceL1:
+    case OP_ReduceL2:
+    case OP_ReduceLogSum:
+    case OP_ReduceLogSumExp:
+    case OP_ReduceMax:
+    case OP_ReduceMean:
+    case OP_ReduceMin:
+    case OP_ReduceProd:
+    case OP_ReduceSum:
+    case OP_ReduceSumSquare:
+    case OP_Resize:
+    case OP_Slice:
+    case OP_Split:
+    case OP_Squeeze:
+    case OP_Tile:
+    case OP_TopK:
+    case OP_Unsqueeze:
+    case OP_Upsample:
+        return BY_CONTENT;
+    case OP_AffineGrid:
+    case OP_ConstantOfShape:
+    case OP_Expand:
+    case OP_MaxUnpool:
+    case OP_Range:
+    case OP_Reshape:
+        return BY_SHAPE;
+    case OP_Constant:
+    case OP_RandomNormal:
+    case OP_RandomUniform:
+        return BY_NOTHING;
+    case OP_UNKNOWN:
+    case OP_Compress:
+    case OP_If:
+    case OP_Loop:
+    case OP_NonMaxSuppression:
+    case OP_NonZero:
+    case OP_Scan:
+    case OP_Unique:
+        return BY_DATA;
+    default:
+        return BY_ALL;
+    }
+}
+
+uint32_t ort_shapes_operand(const struct graph *g, node_id id) {
+    const struct node *n = graph_node(g, id);
+    uint32_t k = 0;
+    if (kind_of(n->op) == BY_SHAPE && n->op != OP_ConstantOfShape && n->op != OP_Range)
+        k = n->op == OP_MaxUnpool && n->n_in > 2 ? 2 : 1;
+    return k < n->n_in && n->in[k].i ? k : n->n_in;
+}
+
+bool ort_shapes_declared(const struct graph *g, value_id id) {
+    const struct value *v = graph_value(g, id);
+    return v->init || v->sparse_init ||
+           ((v->is_input || v->is_output || v->has_info) && v->type && type_is_static(v->type));
+}
+
+// Its content is known, and no caller can put another in its place.
+static bool is_constant(const struct graph *g, value_id id) {
+    const struct value *v = graph_value(g, id);
+    return (v->init && !v->is_input) || (v->def.i && graph_node(g, v->def)->op == OP_Constant);
+}
+
+bool ort_shapes_inferred(const struct graph *g, node_id id, const bool *known, size_t n_known) {
+    const struct node *n = graph_node(g, id);
+    enum kind kind = kind_of(n->op);
+    uint32_t operand = kind == BY_SHAPE ? ort_shapes_operand(g, id) : 0;
+    if (kind == BY_DATA || kind == BY_NOTHING)
+        return kind == BY_NOTHING;
+    for (uint32_t k = 0; k < n->n_in; k++) {
+        value_id v = n->in[k];
+        if (!v.i)
+            continue;
+        bool asks_content = (kind == BY_CONTENT && k > 0) || (kind == BY_SHAPE && k == operand);
+        bool asks_shape = kind == BY_ALL || (kind != BY_SHAPE && k == 0);
+        if (asks_content && !is_constant(g, v))
+            return false;
+        if (asks_shape && (v.i >= n_known || !known[v.i]))
+            return false;
+    }
+    return true;
+}
+
+bool *ort_shapes_known(const struct graph *g, struct arena *a) {
+    bool *known = ARENA_ARRAY(a, bool, g->values.n);
+    if (!known)
+        return NULL;
+    for (uint32_t v = 1; v < g->values.n; v++)
+        known[v] = ort_shapes_declared(g, (value_id){v});
+    for (size_t i = 0; i < g->order.n; i++) {
+        const struct node *n = graph_node(g, g->order.at[i]);
+        bool inferred = ort_shapes_inferred(g, g->order.at[i], known, g->values.n);
+        for (uint32_t k = 0; k < n->n_out; k++)
+            known[n->out[k].i] |= inferred;
+    }
+    known[0] = false;
+    return known;
+}

@@ -1,0 +1,111 @@
+// The runtime model: see runtime.h. Stages: the order, the storages and the buffers that they
+// become, the liveness of those, and the moment of the peak for messages.
+#include "ir/runtime/runtime.h"
+
+#include <string.h>
+
+#include "ir/copy.h"
+#include "ir/runtime/ort_order.h"
+#include "ir/runtime/runtime_alloc.h"
+#include "ir/runtime/runtime_fuse.h"
+#include "ir/storage.h"
+
+bool runtime_find(const char *name, enum runtime *out) {
+    *out = strcmp(name, "ort") == 0 ? RUNTIME_ORT : RUNTIME_FILE_ORDER;
+    return *out == RUNTIME_ORT || strcmp(name, "file-order") == 0;
+}
+
+// Keeps the largest, by falling size; of equal ones the first.
+static void add_top(struct runtime_report *r, value_id v, int64_t n_bytes) {
+    size_t i = r->n_top;
+    while (i > 0 && r->top[i - 1].n_bytes < n_bytes)
+        i--;
+    if (i == RUNTIME_TOP)
+        return;
+    size_t end = r->n_top < RUNTIME_TOP ? r->n_top++ : RUNTIME_TOP - 1;
+    memmove(&r->top[i + 1], &r->top[i], (end - i) * sizeof r->top[0]);
+    r->top[i] = (struct runtime_tensor){v, n_bytes};
+}
+
+static void describe(const struct graph *g, const struct storage *s, const struct liveness *l,
+                     struct runtime_report *r) {
+    r->peak_bytes = l->peak_bytes;
+    r->fixed_bytes = s->fixed_bytes;
+    r->held_bytes = l->held_bytes;
+    if (!r->n_order)
+        return;
+    r->peak_node = r->order[l->peak_step];
+    r->workspace_bytes = graph_node(g, r->peak_node)->workspace_bytes;
+    for (uint32_t i = 1; i < s->n; i++)
+        if (!s->is_fixed[i] && l->from[i] <= l->peak_step && l->peak_step <= l->to[i])
+            add_top(r, s->first[i], s->bytes[i]);
+}
+
+static status find_order(const struct graph *g, enum runtime how, struct arena *a, struct diags *d,
+                         struct runtime_report *out) {
+    if (how == RUNTIME_ORT) {
+        struct ort_order o;
+        status st = ort_order(g, a, d, &o);
+        out->order = o.at;
+        out->n_order = o.n;
+        return st;
+    }
+    out->order = arena_copy(a, g->order.at, g->order.n * sizeof *out->order);
+    out->n_order = g->order.n;
+    return out->order ? ST_OK : diag_no_room(d);
+}
+
+// The peak of one level: the graph as it is.
+static status level_peak(const struct graph *g, enum runtime how, struct arena *a, struct diags *d,
+                         struct runtime_report *out) {
+    struct arena scratch = arena_make(a->mem);
+    struct storage s;
+    struct liveness l;
+    *out = (struct runtime_report){0};
+    status st = find_order(g, how, a, d, out);
+    if (!st)
+        st = storage_of(g, &scratch, d, &s);
+    if (!st && how == RUNTIME_ORT)
+        st = runtime_alloc(g, out->order, out->n_order, &scratch, d, &s);
+    if (!st)
+        st = liveness_of(g, &s, out->order, out->n_order, &scratch, d, &l);
+    if (!st) {
+        describe(g, &s, &l, out);
+        out->held_bytes = arena_copy(a, l.held_bytes, out->n_order * sizeof *l.held_bytes);
+        st = out->held_bytes ? ST_OK : diag_no_room(d);
+    }
+    arena_free(&scratch);
+    return st;
+}
+
+static status fused_peak(const struct model *m, struct mem *mem, struct diags *d,
+                         int64_t *n_bytes) {
+    struct arena scratch = arena_make(mem);
+    struct model *fused = model_copy(m, &scratch);
+    struct runtime_report r;
+    status st = fused ? runtime_fuse(fused->graph, &scratch, d) : diag_no_room(d);
+    if (!st)
+        st = level_peak(fused->graph, RUNTIME_ORT, &scratch, d, &r);
+    *n_bytes = st ? 0 : r.peak_bytes;
+    arena_free(&scratch);
+    return st;
+}
+
+status runtime_peak(const struct model *m, enum runtime how, struct arena *a, struct diags *d,
+                    struct runtime_report *out) {
+    status st = level_peak(m->graph, how, a, d, out);
+    out->plain_peak_bytes = out->fused_peak_bytes = out->peak_bytes;
+    if (!st && how == RUNTIME_ORT)
+        st = fused_peak(m, a->mem, d, &out->fused_peak_bytes);
+    if (out->fused_peak_bytes > out->peak_bytes)
+        out->peak_bytes = out->fused_peak_bytes;
+    return st;
+}
+
+void runtime_print_top(struct str *out, const struct model *m, const struct runtime_report *r) {
+    for (size_t i = 0; i < r->n_top; i++) {
+        str_addf(out, "%s%s (", i ? ", " : "", graph_value(m->graph, r->top[i].value)->name);
+        str_add_bytes(out, r->top[i].n_bytes);
+        str_add_char(out, ')');
+    }
+}

@@ -1,0 +1,140 @@
+// The fusions of ONNX Runtime's levels extended and all that change what is held. Each removes a
+// tensor that the plain levels make:
+//   - Conv or Gemm and an activation behind it that alone reads its result: FusedConv, FusedGemm;
+//   - MatMul and a scaling by a constant number behind it, or before one of its operands;
+//   - MatMul and a Transpose of an operand's last two dimensions: FusedMatMul reads what the
+//     Transpose read, which so lives longer; the Transpose goes unless somebody else reads it.
+// What hides shapes (passes/rewrite) keeps the many others away that need to know them.
+#include "ir/runtime/runtime_fuse.h"
+
+struct fuse {
+    struct graph *g;
+    struct arena *a;
+    struct diags *d;
+    uint32_t *n_reads; // by value
+};
+
+static bool is_activation(enum op op) {
+    return op == OP_Relu || op == OP_Sigmoid || op == OP_Tanh || op == OP_LeakyRelu ||
+           op == OP_HardSigmoid;
+}
+
+static void count_read(void *to, value_id v, node_id user) {
+    (void)user;
+    ((uint32_t *)to)[v.i]++;
+}
+
+// The node that makes v for one reader only; NULL: there is none.
+static struct node *sole_maker(const struct fuse *f, value_id v) {
+    const struct value *at = v.i ? graph_value(f->g, v) : NULL;
+    bool sole = at && at->def.i && f->n_reads[v.i] == 1 && !at->is_output;
+    return sole ? graph_node(f->g, at->def) : NULL;
+}
+
+static bool is_f32(const struct fuse *f, value_id v) {
+    const struct type *t = graph_value(f->g, v)->type;
+    return t && t->elem == ELEM_F32;
+}
+
+static bool is_number(const struct fuse *f, const struct node *n, uint32_t k) {
+    const struct value *v = k < n->n_in && n->in[k].i ? graph_value(f->g, n->in[k]) : NULL;
+    int64_t n_elements;
+    return v && v->init && !v->is_input && tensor_elements(v->init, &n_elements) && n_elements == 1;
+}
+
+// Which operand of a scaling by a constant number is scaled; n_in: it is no such scaling.
+static uint32_t scaled_operand(const struct fuse *f, const struct node *n) {
+    if ((n->op == OP_Mul || n->op == OP_Div) && is_number(f, n, 1))
+        return 0;
+    return n->op == OP_Mul && is_number(f, n, 0) ? 1 : n->n_in;
+}
+
+// `first` makes the result of `second` at once, which goes.
+static status absorb(struct fuse *f, struct node *first, node_id first_id, node_id second) {
+    value_id *out = arena_copy(f->a, graph_node(f->g, second)->out, sizeof *out);
+    if (!out)
+        return diag_no_room(f->d);
+    graph_remove_node(f->g, second);
+    graph_value(f->g, first->out[0])->def = NODE_NONE;
+    graph_value(f->g, out[0])->def = first_id;
+    graph_value(f->g, out[0])->def_slot = 0;
+    first->out = out;
+    first->n_out = 1;
+    return ST_OK;
+}
+
+static status fuse_behind(struct fuse *f, node_id id) {
+    struct node *n = graph_node(f->g, id);
+    uint32_t k = is_activation(n->op) ? 0 : scaled_operand(f, n);
+    struct node *before = k < n->n_in ? sole_maker(f, n->in[k]) : NULL;
+    if (!before || !is_f32(f, n->out[0]) || n->n_out != 1 || before->n_out != 1)
+        return ST_OK;
+    bool fits = is_activation(n->op) ? before->op == OP_Conv || before->op == OP_Gemm
+                                     : before->op == OP_MatMul;
+    return fits ? absorb(f, before, graph_value(f->g, n->in[k])->def, id) : ST_OK;
+}
+
+static bool swaps_last_two(const struct node *n) {
+    const struct attr *perm = node_attr(n, "perm");
+    if (n->op != OP_Transpose || !perm || perm->kind != ATTR_INTS || perm->n < 2)
+        return false;
+    int64_t rank = (int64_t)perm->n;
+    for (int64_t i = 0; i < rank - 2; i++)
+        if (perm->ints[i] != i)
+            return false;
+    return perm->ints[rank - 2] == rank - 1 && perm->ints[rank - 1] == rank - 2;
+}
+
+// MatMul reads what the maker of its operand k read.
+static status read_through(struct fuse *f, node_id id, uint32_t k, uint32_t through) {
+    struct node *n = graph_node(f->g, id);
+    value_id old = n->in[k];
+    node_id maker = graph_value(f->g, old)->def;
+    value_id *in = arena_copy(f->a, n->in, n->n_in * sizeof *in);
+    if (!in)
+        return diag_no_room(f->d);
+    n->in = in;
+    in[k] = graph_node(f->g, maker)->in[through];
+    f->n_reads[in[k].i]++;
+    if (--f->n_reads[old.i] == 0 && !graph_value(f->g, old)->is_output) {
+        f->n_reads[in[k].i]--;
+        graph_remove_node(f->g, maker);
+    }
+    return ST_OK;
+}
+
+static status fuse_operands(struct fuse *f, node_id id) {
+    struct node *n = graph_node(f->g, id);
+    status st = ST_OK;
+    for (uint32_t k = 0; n->op == OP_MatMul && k < 2 && !st; k++) {
+        if (!is_f32(f, n->in[k]))
+            return ST_OK;
+        const struct node *scale = sole_maker(f, n->in[k]);
+        uint32_t through = scale ? scaled_operand(f, scale) : 0;
+        if (scale && through < scale->n_in)
+            st = read_through(f, id, k, through);
+        node_id def = graph_value(f->g, n->in[k])->def;
+        if (!st && def.i && swaps_last_two(graph_node(f->g, def)))
+            st = read_through(f, id, k, 0);
+    }
+    return st;
+}
+
+status runtime_fuse(struct graph *g, struct arena *a, struct diags *d) {
+    struct fuse f = {g, a, d, ARENA_ARRAY(a, uint32_t, g->values.n)};
+    status st = f.n_reads ? ST_OK : diag_no_room(d);
+    for (size_t i = 0; i < g->order.n && !st; i++) {
+        const struct node *n = graph_node(g, g->order.at[i]);
+        for (uint32_t k = 0; k < n->n_in; k++)
+            f.n_reads[n->in[k].i]++;
+        node_captured(g, g->order.at[i], count_read, f.n_reads);
+    }
+    for (size_t i = 0; i < g->order.n && !st; i++)
+        if (!graph_node(g, g->order.at[i])->removed)
+            st = fuse_operands(&f, g->order.at[i]);
+    for (size_t i = 0; i < g->order.n && !st; i++)
+        if (!graph_node(g, g->order.at[i])->removed)
+            st = fuse_behind(&f, g->order.at[i]);
+    graph_sweep(g);
+    return st;
+}

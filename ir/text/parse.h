@@ -1,0 +1,77 @@
+// What the parsers of the text form share: see text.h. Recursive descent with one token of
+// lookahead. A parse_* function that fails has reported why and returns false; the statement loop
+// then goes on at the next line, so that one run tells several errors.
+#pragma once
+
+#include "ir/base/map.h"
+#include "ir/text/lex.h"
+#include "ir/text/text.h"
+
+struct graph_parse;
+
+struct parser {
+    struct lex lex;
+    struct token t; // the one to look at next
+    struct model *m;
+    struct diags *d;
+    const char *path, *folder; // of the text, for messages and for files it names
+    struct map sources;        // path as written -> index in m->sources, or -1 when it is absent
+    struct graph_parse *graph; // the innermost graph being read
+    int depth;                 // of graphs and types
+    size_t n_errors;
+    bool stop; // no room, or too many errors
+};
+
+// Reports at a token, and returns false.
+__attribute__((format(printf, 3, 4))) bool parse_fail(struct parser *p, const struct token *at,
+                                                      const char *format, ...);
+bool parse_no_room(struct parser *p);
+// "… is expected here"; says what stands there instead.
+bool parse_expected(struct parser *p, const char *what);
+
+void parse_advance(struct parser *p);
+bool parse_at(const struct parser *p, char mark);
+bool parse_at_word(const struct parser *p, const char *word);
+bool parse_take(struct parser *p, char mark);             // when it is there
+bool parse_take_word(struct parser *p, const char *word); // when it is there
+bool parse_want(struct parser *p, char mark);
+bool parse_same(struct token t, const char *word);
+// Ends the recursion before the stack does.
+bool parse_enter(struct parser *p);
+void parse_leave(struct parser *p);
+
+bool parse_int(struct parser *p, int64_t *x);
+bool parse_name(struct parser *p, const char **out);   // a word or string, interned
+bool parse_quoted(struct parser *p, const char **out); // a string, interned; _ is NULL
+bool parse_hex(struct parser *p, struct bytes *out);
+bool parse_pair(struct parser *p, struct pair *out);   // key="value"
+bool parse_pairs(struct parser *p, struct pairs *out); // {key="value", …}
+bool parse_intern(struct parser *p, struct token t, const char **out);
+bool parse_add_pair(struct parser *p, struct pairs *to, struct pair one);
+
+// parse_type.c
+bool parse_type(struct parser *p, const struct type **out);
+bool parse_elem(struct parser *p, enum elem *out);
+bool parse_is_elem(struct token t, enum elem *out);
+bool parse_dims(struct parser *p, const int64_t **dims, int32_t *rank);
+
+// parse_tensor.c
+bool parse_span(struct parser *p, struct span *out); // x"…" or span(…)
+bool parse_float(struct parser *p, float *out);
+bool parse_payload(struct parser *p, struct tensor *t);
+bool parse_tensor_facts(struct parser *p, struct tensor *t); // (name=…, …), or nothing
+bool parse_tensor(struct parser *p, struct tensor **out);    // _ is NULL
+bool parse_sparse(struct parser *p, struct sparse **out);    // from `sparse` on
+
+// parse_attr.c: name=value, from behind the name on. Subgraphs are in `g`.
+bool parse_attr(struct parser *p, struct graph *g, const char *name, struct attr *out);
+
+// parse_graph.c
+bool parse_graph_body(struct parser *p, struct graph *g); // { … }
+bool parse_function(struct parser *p);                    // from behind `function` on
+
+// parse.c: statements. After a failure at a statement whose first token ended at `from`, goes to
+// the next line, or to the brace that closes the graph.
+void parse_recover(struct parser *p, size_t from);
+bool parse_line_end(struct parser *p);
+bool parse_opset(struct parser *p, struct opset *out);

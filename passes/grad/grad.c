@@ -1,0 +1,321 @@
+// Reverse-mode differentiation by extending the graph (the lecture's "autodiff"): the backward pass
+// is more graph, so that it can be planned. Stages: find the parameters that are trained and the
+// values that depend on them; refuse, all at once, the nodes on the way to the loss that have no
+// rule; walk the order backwards, call the rule of every node that a gradient reaches, and sum what
+// arrives at each value; at the end name the results grad(NAME) and make them outputs. Integer and
+// boolean values carry nothing.
+#include "passes/grad/grad.h"
+
+#include <string.h>
+
+#include "passes/pass.h"
+
+static grad_rule *const rules[OP_COUNT_] = {
+    [OP_UNKNOWN] = back_none,
+#define OP(name, since, min_in, max_in, min_out, max_out, flags, shape, cost, grad)                \
+    [OP_##name] = back_##grad,
+#include "ir/op.def"
+#undef OP
+};
+
+// Never called: the engine asks grad_kind first.
+void back_none(struct grad *r) {
+    (void)r;
+}
+
+void back_zero(struct grad *r) {
+    (void)r;
+}
+
+enum grad_kind grad_kind(enum op op) {
+    return rules[op] == back_none ? GRAD_NONE : rules[op] == back_zero ? GRAD_ZERO : GRAD_RULE;
+}
+
+struct engine {
+    struct model *m;
+    struct graph *g;
+    struct pass_context *c;
+    struct builder b;
+    size_t n_values; // of the forward graph
+    size_t n_nodes;  // in its order
+    bool *trained;   // per value: the user wants its gradient
+    bool *depends;   // per value: a float that depends on something trained
+    bool *to_loss;   // per value: the loss depends on it, through what carries gradients
+    value_id *grad;  // per value: the sum of what has arrived
+};
+
+bool grad_carries(const struct graph *g, value_id v) {
+    const struct value *x = graph_value(g, v);
+    const struct type *t = v.i ? x->type : NULL;
+    bool quantized = v.i && x->def.i && graph_node(g, x->def)->op == OP_QuantizeLinear;
+    return t && t->kind == TYPE_TENSOR && (elem_is_float(t->elem) || quantized);
+}
+
+struct captured {
+    bool *marks;
+    bool any;
+};
+
+static void look(void *to, value_id v, node_id user) {
+    (void)user;
+    struct captured *c = to;
+    c->any |= c->marks[v.i];
+}
+
+static void mark(void *to, value_id v, node_id user) {
+    (void)user;
+    ((struct captured *)to)->marks[v.i] = true;
+}
+
+// Some operand is marked, or something that the node's subgraphs take from this graph.
+static bool reads_marked(const struct engine *e, node_id id, bool *marks) {
+    const struct node *n = graph_node(e->g, id);
+    struct captured c = {marks, false};
+    for (uint32_t k = 0; k < n->n_in; k++)
+        c.any |= marks[n->in[k].i];
+    if (op_info(n->op)->flags & OPF_CONTROL || n->op == OP_UNKNOWN)
+        node_captured(e->g, id, look, &c);
+    return c.any;
+}
+
+static void mark_depends(struct engine *e) {
+    for (size_t v = 1; v < e->n_values; v++)
+        e->depends[v] = e->trained[v];
+    for (size_t i = 0; i < e->n_nodes; i++) {
+        const struct node *n = graph_node(e->g, e->g->order.at[i]);
+        bool any = reads_marked(e, e->g->order.at[i], e->depends);
+        for (uint32_t k = 0; any && k < n->n_out; k++)
+            e->depends[n->out[k].i] =
+                grad_kind(n->op) != GRAD_ZERO && grad_carries(e->g, n->out[k]);
+    }
+    e->depends[0] = false;
+}
+
+static void mark_to_loss(struct engine *e, value_id loss) {
+    e->to_loss[loss.i] = true;
+    for (size_t i = e->n_nodes; i-- > 0;) {
+        const struct node *n = graph_node(e->g, e->g->order.at[i]);
+        bool any = false;
+        for (uint32_t k = 0; k < n->n_out; k++)
+            any |= n->out[k].i && e->to_loss[n->out[k].i] && e->depends[n->out[k].i];
+        for (uint32_t k = 0; any && k < n->n_in; k++)
+            e->to_loss[n->in[k].i] = true;
+        if (any)
+            node_captured(e->g, e->g->order.at[i], mark, &(struct captured){.marks = e->to_loss});
+    }
+}
+
+static bool on_path(const struct engine *e, node_id id) {
+    const struct node *n = graph_node(e->g, id);
+    bool out = false;
+    for (uint32_t k = 0; k < n->n_out; k++)
+        out |= n->out[k].i && e->to_loss[n->out[k].i] && e->depends[n->out[k].i];
+    return out && reads_marked(e, id, e->depends);
+}
+
+static status refuse_unsupported(struct engine *e) {
+    status st = ST_OK;
+    for (size_t i = 0; i < e->n_nodes; i++) {
+        node_id id = e->g->order.at[i];
+        const struct node *n = graph_node(e->g, id);
+        if (on_path(e, id) && grad_kind(n->op) == GRAD_NONE)
+            st = diag_error(e->c->diags, DIAG_NO_GRADIENT,
+                            loc_path(e->m->path, node_path(e->g, id, e->c->arena)),
+                            "%s%s%s has no gradient rule, and the loss depends on a trained "
+                            "parameter through it",
+                            n->domain, *n->domain ? "." : "", n->type);
+    }
+    return st;
+}
+
+static void arrive(struct engine *e, value_id v, value_id dx) {
+    if (!dx.i || !v.i)
+        return;
+    e->grad[v.i] = e->grad[v.i].i ? BUILD(&e->b, "Add", e->grad[v.i], dx) : dx;
+}
+
+// A rule's mistake must not become a wrong gradient: the shape and type of a gradient are those of
+// its value.
+static status check_type(struct engine *e, node_id id, value_id v, value_id dx) {
+    const struct type *want = graph_value(e->g, v)->type, *have = graph_value(e->g, dx)->type;
+    bool same = have && have->rank == want->rank &&
+                (have->elem == want->elem || !elem_is_float(want->elem)); // quantized: floats
+    for (int32_t i = 0; same && i < want->rank; i++)
+        same = have->dims[i].size == want->dims[i].size;
+    if (same)
+        return ST_OK;
+    struct str x = str_make(e->c->arena), dx_text = str_make(e->c->arena);
+    type_print(&x, want);
+    type_print(&dx_text, have);
+    return diag_error(e->c->diags, DIAG_INTERNAL,
+                      loc_path(e->m->path, node_path(e->g, id, e->c->arena)),
+                      "the gradient rule gave %s for input %s of type %s", str_text(&dx_text),
+                      graph_value(e->g, v)->name, str_text(&x));
+}
+
+// Operands that the result does not depend on, though they are floats: running statistics, what is
+// only looked at for its type.
+static bool has_no_part(const struct node *n, uint32_t k) {
+    return (n->op == OP_BatchNormalization && k >= 3) || (n->op == OP_CastLike && k == 1);
+}
+
+// A rule that leaves out an operand must not become a gradient that is silently too small.
+static status refuse_operand(struct engine *e, node_id id, value_id v) {
+    return diag_error(
+        e->c->diags, DIAG_NO_GRADIENT, loc_path(e->m->path, node_path(e->g, id, e->c->arena)),
+        "%s has no gradient rule for operand %s, which depends on a trained parameter",
+        graph_node(e->g, id)->type, graph_value(e->g, v)->name);
+}
+
+static status differentiate_node(struct engine *e, node_id id) {
+    struct arena scratch = arena_make(e->c->arena->mem);
+    const struct node *n = graph_node(e->g, id);
+    value_id *dy = ARENA_ARRAY(&scratch, value_id, n->n_out),
+             *dx = ARENA_ARRAY(&scratch, value_id, n->n_in);
+    bool *want = ARENA_ARRAY(&scratch, bool, n->n_in), reached = false;
+    status st = dy && dx && want ? ST_OK : diag_no_room(e->c->diags);
+    for (uint32_t k = 0; k < n->n_out && !st; k++) {
+        dy[k] = n->out[k].i ? e->grad[n->out[k].i] : VALUE_NONE;
+        reached |= dy[k].i != 0;
+    }
+    if (!st && reached) {
+        for (uint32_t k = 0; k < n->n_in; k++)
+            want[k] = e->depends[n->in[k].i];
+        const char *name = n->name && *n->name ? n->name
+                           : n->out[0].i       ? graph_value(e->g, n->out[0])->name
+                                               : n->type;
+        e->b.scope = str_format(e->m->arena, "grad/%s", name);
+        struct grad r = {&e->b, e->g, id,   n,        n->in,    n->out,
+                         dy,    dx,   want, &scratch, n->n_out, model_opset(e->m, "")};
+        rules[n->op](&r);
+        n = graph_node(e->g, id);
+        for (uint32_t k = 0; k < n->n_in && !e->b.failed && !st; k++) {
+            if (want[k] && !dx[k].i && !has_no_part(n, k))
+                st = refuse_operand(e, id, n->in[k]);
+            else if (want[k] && dx[k].i && !(st = check_type(e, id, n->in[k], dx[k])))
+                arrive(e, n->in[k], dx[k]);
+        }
+        st = st ? st : e->b.failed;
+    }
+    arena_free(&scratch);
+    return st;
+}
+
+// The value that holds a gradient gets the name that users know it by. One that is also something
+// else, or has been named already, is passed on by Identity.
+static status publish(struct engine *e, value_id v) {
+    value_id dx = e->grad[v.i];
+    const char *wanted = str_format(e->m->arena, "grad(%s)", graph_value(e->g, v)->name);
+    if (!wanted)
+        return diag_no_room(e->c->diags);
+    if (graph_find(e->g, wanted).i)
+        return diag_error(e->c->diags, DIAG_MALFORMED, loc_path(e->m->path, wanted),
+                          "the model has a value of this name already");
+    e->b.scope = wanted; // the node keeps a name of its own when its result is renamed
+    if (graph_value(e->g, dx)->is_output || dx.i < e->n_values || !graph_value(e->g, dx)->def.i)
+        dx = BUILD(&e->b, "Identity", dx);
+    if (e->b.failed)
+        return e->b.failed;
+    return graph_rename(e->g, dx, wanted) && graph_add_output(e->g, dx) ? ST_OK
+                                                                        : diag_no_room(e->c->diags);
+}
+
+// BatchNormalization in training mode gives new running statistics: they come out as next(NAME) of
+// what went in, which can be fed, as parameters are.
+static status publish_statistics(struct engine *e, const struct node *n) {
+    struct graph *g = e->g;
+    bool training = n->op == OP_BatchNormalization && node_int(n, "training_mode", 0);
+    for (uint32_t k = 1; training && k < n->n_out && k < 3; k++) {
+        value_id old = n->in[k + 2], new = n->out[k];
+        if (!new.i || graph_value(g, new)->is_output)
+            continue;
+        const char *name = str_format(e->m->arena, "next(%s)", graph_value(g, old)->name);
+        if (!name || !graph_add_output(g, new))
+            return diag_no_room(e->c->diags);
+        bool own = graph_value(g, old)->init && !graph_value(g, old)->is_input;
+        if (!graph_find(g, name).i &&
+            (!graph_rename(g, new, name) || (own && !graph_add_input(g, old))))
+            return diag_no_room(e->c->diags);
+    }
+    return ST_OK;
+}
+
+// The step's outputs: loss, the model's own on request, gradients, running statistics.
+static status set_outputs(struct engine *e, value_id loss) {
+    struct graph *g = e->g;
+    size_t n_own = g->outputs.n;
+    value_id *own = arena_copy(e->c->arena, g->outputs.at, n_own * sizeof *own);
+    if (!own)
+        return diag_no_room(e->c->diags);
+    for (size_t i = 0; i < n_own; i++)
+        graph_value(g, own[i])->is_output = false;
+    g->outputs.n = 0;
+    bool ok = graph_add_output(g, loss), keep = options_flag(e->c->options, "keep-outputs");
+    for (size_t i = 0; i < n_own && ok && keep; i++)
+        if (!graph_value(g, own[i])->is_output)
+            ok = graph_add_output(g, own[i]);
+    status st = ok ? ST_OK : diag_no_room(e->c->diags);
+    for (size_t v = 1; v < e->n_values && !st; v++) {
+        value_id id = {(uint32_t)v};
+        if (!e->trained[v] || !e->grad[v].i)
+            continue;
+        if (graph_value(g, id)->init && !graph_value(g, id)->is_input && !graph_add_input(g, id))
+            st = diag_no_room(e->c->diags);
+        st = st ? st : publish(e, id);
+    }
+    for (size_t i = 0; i < e->n_nodes && !st; i++)
+        st = publish_statistics(e, graph_node(g, g->order.at[i]));
+    return st;
+}
+
+static status engine_open(struct engine *e, struct model *m, struct pass_context *c) {
+    *e = (struct engine){.m = m,
+                         .g = m->graph,
+                         .c = c,
+                         .n_values = m->graph->values.n,
+                         .n_nodes = m->graph->order.n};
+    e->b = builder_make(m->graph, c->diags);
+    e->b.infer = shape_infer;
+    e->trained = ARENA_ARRAY(c->arena, bool, e->n_values);
+    e->depends = ARENA_ARRAY(c->arena, bool, e->n_values);
+    e->to_loss = ARENA_ARRAY(c->arena, bool, e->n_values);
+    e->grad = ARENA_ARRAY(c->arena, value_id, e->n_values);
+    return e->trained && e->depends && e->to_loss && e->grad ? ST_OK : diag_no_room(c->diags);
+}
+
+static status run(struct model *m, struct pass_context *c) {
+    struct engine e;
+    status st = engine_open(&e, m, c);
+    value_id loss = m->graph->outputs.at[0]; // the loss pass has put it there
+    if (!st)
+        st = params_choose(m, c, e.trained);
+    if (st)
+        return st;
+    mark_depends(&e);
+    mark_to_loss(&e, loss);
+    if (!e.depends[loss.i])
+        return diag_error(c->diags, DIAG_NO_GRADIENT,
+                          loc_path(m->path, graph_value(m->graph, loss)->name),
+                          "the loss does not depend on any trained parameter");
+    if ((st = refuse_unsupported(&e)))
+        return st;
+    e.b.scope = "grad";
+    e.grad[loss.i] = build_scalar(&e.b, graph_value(e.g, loss)->type->elem, 1);
+    st = e.b.failed;
+    for (size_t i = e.n_nodes; i-- > 0 && !st;)
+        if (on_path(&e, e.g->order.at[i]))
+            st = differentiate_node(&e, e.g->order.at[i]);
+    if (!st)
+        st = set_outputs(&e, loss);
+    pass_progress(c, "grad: %zu forward nodes, %zu backward", e.n_nodes, e.g->order.n - e.n_nodes);
+    return st;
+}
+
+const struct pass pass_grad = {
+    .name = "grad",
+    .summary = "add the backward pass, and make loss and gradients the outputs",
+    .needs = FACT_TOPO | FACT_SHAPES | FACT_LOSS,
+    .gives = FACT_GRAD,
+    .options = params_options,
+    .run = run,
+};

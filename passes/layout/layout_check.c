@@ -1,0 +1,214 @@
+// The independent check of addresses: see layout.h. It replays the graph and knows of every byte of
+// the arena what it holds. Contents are numbered: a value is a new content, unless its node is a
+// view and leaves it where its source is. It shares no code with what made the layout but the list
+// of owners and the clocks, and asks neither storages nor live ranges.
+#include "passes/layout/layout.h"
+
+#include "ir/base/checked.h"
+
+struct replay {
+    const struct graph *g;
+    const struct layout_claim *claim;
+    struct arena *a;
+    struct diags *d;
+    uint32_t *content; // per value; 0: not in the arena
+    int64_t *bytes;    // per value
+    struct layout_owners owners;
+    struct layout_clock clock;
+    node_id *touched;  // [content * n_streams + stream]: the last to read or make it; the
+                       // workspace of a node is a content behind those of all values
+    node_id *previous; // per stream
+    size_t next_wait;
+    status st;
+};
+
+static bool overlap(int64_t a, int64_t n_a, int64_t b, int64_t n_b) {
+    return n_a > 0 && n_b > 0 && a < b + n_b && b < a + n_a;
+}
+
+__attribute__((format(printf, 3, 4))) static void fail(struct replay *r, node_id n,
+                                                       const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    struct str text = str_make(r->a);
+    str_addv(&text, format, args);
+    va_end(args);
+    if (!r->st)
+        r->st = diag_error(r->d, DIAG_VERIFY,
+                           loc_path(r->g->model->path, n.i ? node_path(r->g, n, r->a) : NULL), "%s",
+                           str_text(&text));
+}
+
+static const char *name_of(const struct replay *r, value_id v) {
+    return graph_value(r->g, v)->name;
+}
+
+static bool in_arena(const struct replay *r, int64_t offset, int64_t n_bytes) {
+    int64_t end;
+    return offset >= 0 && offset % r->claim->alignment == 0 && checked_add(offset, n_bytes, &end) &&
+           end <= r->claim->arena_bytes;
+}
+
+// A value that is in the arena must still be there.
+static void read_value(void *to, value_id v, node_id user) {
+    struct replay *r = to;
+    if (!v.i || r->st || !r->content[v.i])
+        return;
+    int64_t at = r->claim->offset[v.i];
+    if (!layout_owners_has(&r->owners, at, at + r->bytes[v.i], r->content[v.i]))
+        fail(r, user, "reads \"%s\", which has been written over by then", name_of(r, v));
+    if (user.i && r->claim->stream)
+        r->touched[(size_t)r->content[v.i] * r->claim->n_streams + r->claim->stream[user.i]] = user;
+}
+
+// With several streams: whoever had to do with what is written over is done.
+static void check_streams(struct replay *r, node_id n) {
+    for (size_t i = 0; i < r->owners.lost.n && r->claim->stream; i++)
+        for (uint32_t k = 0; k < r->claim->n_streams; k++) {
+            node_id by = r->touched[(size_t)r->owners.lost.at[i] * r->claim->n_streams + k];
+            if (by.i && by.i != n.i && !layout_clock_done(&r->clock, by, n))
+                fail(r, n, "writes over what %s, on another stream, may still need",
+                     node_path(r->g, by, r->a));
+        }
+}
+
+static void write_bytes(struct replay *r, node_id n, int64_t at, int64_t n_bytes,
+                        uint32_t content) {
+    if (!layout_owners_take(&r->owners, at, at + n_bytes, content))
+        r->st = diag_no_room(r->d);
+    else
+        check_streams(r, n);
+    if (!r->st && r->claim->stream)
+        r->touched[(size_t)content * r->claim->n_streams + r->claim->stream[n.i]] = n;
+}
+
+// May the first output be written where this operand is?
+static bool may_write_over(const struct replay *r, const struct node *n, uint32_t operand) {
+    for (uint32_t k = layout_in_place_operand(r->g, n, 0); k < n->n_in;
+         k = layout_in_place_operand(r->g, n, k + 1))
+        if (k == operand)
+            return true;
+    return false;
+}
+
+static void check_against_operands(struct replay *r, node_id id, uint32_t out) {
+    const struct node *n = graph_node(r->g, id);
+    value_id v = n->out[out];
+    int64_t at = r->claim->offset[v.i];
+    for (uint32_t k = 0; k < n->n_in && !r->st; k++) {
+        value_id x = n->in[k];
+        if (!x.i || !r->content[x.i] ||
+            !overlap(at, r->bytes[v.i], r->claim->offset[x.i], r->bytes[x.i]))
+            continue;
+        bool exact = out == 0 && at == r->claim->offset[x.i] && r->bytes[v.i] == r->bytes[x.i];
+        bool other = false; // an operand at the same place that may be written over as well
+        for (uint32_t j = 0; j < n->n_in && exact && !other; j++)
+            other =
+                may_write_over(r, n, j) && n->in[j].i && r->content[n->in[j].i] == r->content[x.i];
+        bool elementwise = op_info(n->op)->flags & OPF_ELEMENTWISE;
+        if (!exact || !(may_write_over(r, n, k) || (elementwise && other)))
+            fail(r, id, "writes \"%s\" over its operand \"%s\"", name_of(r, v), name_of(r, x));
+    }
+}
+
+static bool is_view(const struct replay *r, const struct node *n, uint32_t out) {
+    return out == 0 && op_info(n->op)->flags & OPF_VIEW && n->n_in && n->in[0].i &&
+           r->content[n->in[0].i] &&
+           r->claim->offset[n->in[0].i] == r->claim->offset[n->out[0].i] &&
+           r->bytes[n->in[0].i] == r->bytes[n->out[0].i];
+}
+
+static void make_value(struct replay *r, node_id id, uint32_t out) {
+    const struct node *n = graph_node(r->g, id);
+    value_id v = n->out[out];
+    int64_t at = r->claim->offset[v.i];
+    bool is_fixed = n->op == OP_Constant || (op_info(n->op)->flags & OPF_VIEW && out == 0 &&
+                                             n->n_in && n->in[0].i && !r->content[n->in[0].i]);
+    bool is_sized = type_bytes(graph_value(r->g, v)->type, &r->bytes[v.i]);
+    if (at < 0 && is_sized && ((is_fixed && !graph_value(r->g, v)->is_output) || !r->bytes[v.i]))
+        return; // a constant, a view of what is not in the arena, or nothing at all
+    if (!is_sized || !in_arena(r, at, r->bytes[v.i])) {
+        fail(r, id, "\"%s\" does not lie in the arena as it should", name_of(r, v));
+        return;
+    }
+    if (is_view(r, n, out)) {
+        r->content[v.i] = r->content[n->in[0].i];
+        return;
+    }
+    check_against_operands(r, id, out);
+    for (uint32_t k = 0; k < out; k++)
+        if (n->out[k].i && r->claim->offset[n->out[k].i] >= 0 &&
+            overlap(at, r->bytes[v.i], r->claim->offset[n->out[k].i], r->bytes[n->out[k].i]))
+            fail(r, id, "writes \"%s\" and \"%s\" to one place", name_of(r, n->out[k]),
+                 name_of(r, v));
+    r->content[v.i] = v.i;
+    if (!r->st)
+        write_bytes(r, id, at, r->bytes[v.i], v.i);
+}
+
+// The workspace is apart from all that the node reads and makes.
+static void use_workspace(struct replay *r, node_id id) {
+    const struct node *n = graph_node(r->g, id);
+    int64_t size = n->workspace_bytes;
+    if (!r->claim->workspace_offset || size == 0)
+        return;
+    int64_t at = r->claim->workspace_offset[id.i];
+    if (!in_arena(r, at, size))
+        fail(r, id, "its workspace does not lie in the arena as it should");
+    for (int side = 0; side < 2; side++)
+        for (uint32_t k = 0; k < (side ? n->n_out : n->n_in) && !r->st; k++) {
+            value_id v = side ? n->out[k] : n->in[k];
+            if (v.i && r->content[v.i] && overlap(at, size, r->claim->offset[v.i], r->bytes[v.i]))
+                fail(r, id, "its workspace lies over \"%s\"", name_of(r, v));
+        }
+    if (!r->st)
+        write_bytes(r, id, at, size, (uint32_t)r->g->values.n + id.i);
+}
+
+// The waits are in the order of those who wait.
+static void start(struct replay *r, node_id id) {
+    uint32_t stream = r->claim->stream[id.i];
+    layout_clock_start(&r->clock, r->g, id, r->previous[stream]);
+    r->previous[stream] = id;
+    for (; r->next_wait < r->claim->n_waits && r->claim->waits[r->next_wait].after.i == id.i;
+         r->next_wait++)
+        layout_clock_wait(&r->clock, id, r->claim->waits[r->next_wait].before);
+}
+
+static status prepare(struct replay *r) {
+    const struct graph *g = r->g;
+    size_t n_streams = r->claim->stream ? r->claim->n_streams : 1;
+    r->content = ARENA_ARRAY(r->a, uint32_t, g->values.n);
+    r->bytes = ARENA_ARRAY(r->a, int64_t, g->values.n);
+    r->touched = arena_array(r->a, g->values.n + g->nodes.n, n_streams * sizeof(node_id));
+    r->previous = ARENA_ARRAY(r->a, node_id, n_streams);
+    if (!r->content || !r->bytes || !r->touched || !r->previous)
+        return diag_no_room(r->d);
+    return r->claim->stream
+               ? layout_clock_make(g, r->claim->stream, r->claim->n_streams, r->a, r->d, &r->clock)
+               : ST_OK;
+}
+
+status layout_check(const struct graph *g, const struct layout_claim *claim, struct diags *d) {
+    struct arena scratch = arena_make(d->arena->mem);
+    struct replay r = {.g = g, .claim = claim, .a = &scratch, .d = d, .owners = {.a = &scratch}};
+    r.st = prepare(&r);
+    for (size_t i = 0; i < g->order.n && !r.st; i++) {
+        node_id id = g->order.at[i];
+        const struct node *n = graph_node(g, id);
+        if (claim->stream)
+            start(&r, id);
+        for (uint32_t k = 0; k < n->n_in; k++)
+            read_value(&r, n->in[k], id);
+        node_captured(g, id, read_value, &r);
+        for (uint32_t k = 0; k < n->n_out && !r.st; k++)
+            if (n->out[k].i)
+                make_value(&r, id, k);
+        if (!r.st)
+            use_workspace(&r, id);
+    }
+    for (size_t i = 0; i < g->outputs.n && !r.st; i++)
+        read_value(&r, g->outputs.at[i], NODE_NONE);
+    arena_free(&scratch);
+    return r.st;
+}

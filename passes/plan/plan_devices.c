@@ -1,0 +1,112 @@
+// Plans for several devices: see plan_devices.h.
+#include "passes/plan/plan_devices.h"
+
+#include "ir/check/device_peaks.h"
+#include "ir/copy.h"
+#include "ir/devices.h"
+#include "ir/keys.h"
+#include "solver/search_options.h"
+
+status plan_placement_make(struct model *m, const struct rig *rig, struct pass_context *c,
+                           struct plan_placement *out) {
+    out->rig = rig;
+    status st = remat_make(m->graph, c, false, &out->remat);
+    return st ? st : placement_problem(m->graph, &out->remat, rig, c, &out->problem);
+}
+
+static status no_plan(const struct plan_placed *p, struct pass_context *c) {
+    struct str text = str_make(c->arena);
+    str_add_bytes(&text, p->result.least_excess_bytes);
+    return diag_error(c->diags, DIAG_NO_PLAN, loc_none(),
+                      "found no plan that fits the memory of all devices: the nearest one was over "
+                      "by %s in all; give them more memory, or the search more --time",
+                      str_text(&text));
+}
+
+// In a file, what is computed again is known by its role.
+static status label(struct model *m, struct diags *d) {
+    struct graph *g = m->graph;
+    for (size_t i = 0; i < g->order.n; i++) {
+        struct node *n = graph_node(g, g->order.at[i]);
+        if (n->again.i &&
+            (!pairs_set(&n->metadata, m->arena, KEY_ROLE, "recomputed") ||
+             !pairs_set(&n->metadata, m->arena, KEY_ORIGIN, node_called(g, n->again))))
+            return diag_no_room(d);
+    }
+    return ST_OK;
+}
+
+static status set_memory(struct model *m, const struct placement *problem, struct pass_context *c) {
+    int64_t *memory = ARENA_ARRAY(c->arena, int64_t, problem->n_places);
+    if (!memory)
+        return diag_no_room(c->diags);
+    for (int32_t k = 0; k < problem->n_places; k++)
+        memory[k] = problem->place[k].memory_bytes;
+    return devices_set_memory(m, memory, c->diags);
+}
+
+static status apply(struct model *m, struct pass_context *c, const struct plan_placed *p,
+                    struct plan_report *out) {
+    const struct placement *problem = &p->placement.problem;
+    uint32_t *device = ARENA_ARRAY(c->arena, uint32_t, problem->n_places);
+    struct remat_result result = {0};
+    status st = device ? ST_OK : diag_no_room(c->diags);
+    m->device_names.n = 0;
+    for (int32_t k = 0; k < problem->n_places && !st; k++)
+        if (!(device[k] = devices_add(m, problem->place[k].name)))
+            st = diag_no_room(c->diags);
+    if (!st)
+        st = remat_place(m->graph, &p->placement.remat, &p->result.best, device,
+                         (size_t)problem->n_places, c->arena, c->diags, &result);
+    out->n_recomputed = result.n_again;
+    if (!st)
+        st = label(m, c->diags);
+    if (!st)
+        st = devices_to_metadata(m, c->diags);
+    if (!st)
+        st = set_memory(m, problem, c);
+    return st ? st : place_times(m->graph, problem, p->placement.rig->cost, c);
+}
+
+// The peak of the fullest device, the host's memory apart.
+static status measure(const struct model *m, struct pass_context *c, const struct plan_placed *p,
+                      struct plan_report *out) {
+    const struct placement *problem = &p->placement.problem;
+    int64_t *peak_bytes = ARENA_ARRAY(c->arena, int64_t, problem->n_places);
+    status st = peak_bytes ? device_peaks(m->graph, c->arena, c->diags, peak_bytes)
+                           : diag_no_room(c->diags);
+    for (int32_t k = 0; k < problem->n_devices && !st; k++)
+        if (peak_bytes[k] > out->peak_bytes)
+            out->peak_bytes = peak_bytes[k];
+    return st;
+}
+
+status plan_devices(struct model *m, const struct rig *rig, struct pass_context *c,
+                    const struct plan_devices_how *how, struct plan_report *out) {
+    struct place_options o;
+    struct plan_placed *p = ARENA_NEW(c->arena, struct plan_placed);
+    *out = (struct plan_report){.bound = BOUND_NONE, .placed = p};
+    status st =
+        p ? search_options_read_place(c->options, c->arena, c->diags, &o) : diag_no_room(c->diags);
+    if (!st)
+        st = plan_placement_make(m, rig, c, &p->placement);
+    if (st)
+        return st;
+    o.team = how->team;
+    o.worker_path = c->worker_path;
+    if (how->objective)
+        o.objective = *how->objective;
+    st = place(&p->placement.problem, &o, &how->hooks, c->arena, c->diags, &p->result);
+    if (st == ST_NO_PLAN)
+        return no_plan(p, c);
+    if (!st && !(out->step = model_copy(m, c->arena)))
+        st = diag_no_room(c->diags);
+    if (!st)
+        st = apply(m, c, p, out);
+    if (st)
+        return st;
+    out->planned = true;
+    out->makespan_cost = p->result.facts.makespan_cost;
+    out->is_interrupted = c->stop && stop_raised(c->stop);
+    return measure(m, c, p, out);
+}

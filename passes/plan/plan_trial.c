@@ -1,0 +1,56 @@
+// What a schedule is on the runtime: it is applied and rewritten, and the runtime model is asked.
+#include "ir/copy.h"
+#include "passes/plan/plan_inner.h"
+
+static status measure(struct planning *k, const struct model *m, struct arena *a,
+                      struct trial *out) {
+    struct runtime_report report;
+    struct storage s;
+    struct liveness l;
+    const struct graph *g = m->graph;
+    status st = runtime_peak(m, k->runtime, a, k->c->diags, &report);
+    if (!st)
+        st = storage_of(g, a, k->c->diags, &s);
+    if (!st)
+        st = liveness_of(g, &s, g->order.at, g->order.n, a, k->c->diags, &l);
+    if (st)
+        return st;
+    struct str top = str_make(k->c->arena);
+    runtime_print_top(&top, m, &report);
+    out->top = str_text(&top);
+    out->peak_bytes = report.peak_bytes;
+    out->plain_peak_bytes = report.plain_peak_bytes;
+    out->fused_peak_bytes = report.fused_peak_bytes;
+    out->liveness_bytes = l.peak_bytes;
+    k->out->persistent_bytes = report.fixed_bytes;
+    return ST_OK;
+}
+
+status plan_apply(struct planning *k, struct model *m, const struct remat *r, struct steps steps,
+                  struct arena *a, struct trial *out) {
+    status st = remat_apply(m->graph, r, steps, a, k->c->diags, &out->result);
+    if (!st)
+        st = pass_run(&pass_rewrite, m, k->c);
+    return st ? st : measure(k, m, a, out);
+}
+
+status plan_try(struct planning *k, const struct remat *r, struct steps steps, struct trial *out) {
+    struct arena scratch = arena_make(k->c->arena->mem);
+    struct model *copy = model_copy(k->m, &scratch);
+    status st = copy ? plan_apply(k, copy, r, steps, &scratch, out) : diag_no_room(k->c->diags);
+    arena_free(&scratch);
+    return st;
+}
+
+status plan_measure(struct model *step, const struct remat *r, struct steps steps,
+                    struct pass_context *c, int64_t *peak_bytes) {
+    struct plan_report unread = {0};
+    struct pass_context silent = *c;
+    struct planning k = {.m = step, .c = &silent, .out = &unread};
+    struct trial t = {0};
+    silent.progress = NULL;
+    runtime_find(options_text(c->options, "runtime"), &k.runtime); // there are no other words
+    status st = plan_try(&k, r, steps, &t);
+    *peak_bytes = t.peak_bytes;
+    return st;
+}

@@ -1,0 +1,107 @@
+// The baseline step and the options that make it: see step.h.
+#include "passes/plan/step.h"
+
+#include <string.h>
+
+#include "ir/keys.h"
+
+// Twice: fold, because unrolling makes shape arithmetic; dce, because gradients that no parameter
+// needs are built too.
+static const struct pass *const step_passes[] = {
+    &pass_upgrade, &pass_shapes, &pass_fold, &pass_unroll,    &pass_fold,
+    &pass_dce,     &pass_loss,   &pass_grad, &pass_optimizer, &pass_dce};
+
+enum { N_STEP_PASSES = sizeof step_passes / sizeof *step_passes };
+
+status step_make(struct model *m, struct pass_context *c) {
+    return pass_run_all((struct pass_pipeline){step_passes, N_STEP_PASSES}, m, c);
+}
+
+status step_make_costed(struct model *m, struct pass_context *c) {
+    status st = step_make(m, c);
+    return st ? st : pass_run_all(PASS_PIPELINE(&pass_names, &pass_costs), m, c);
+}
+
+static void add_value(struct str *out, const struct option_value *v) {
+    for (size_t i = 0; i < v->list.n; i++)
+        str_addf(out, "%s%s", i ? "," : "", v->list.at[i]);
+    if (!v->list.n)
+        str_add(out, v->text);
+}
+
+// The given options of one pass, each once however often the pass runs.
+static void add_options(struct str *out, const struct pass *p, const struct options *o) {
+    for (const struct option_spec *s = p->options; s && s->name; s++) {
+        const struct option_value *v = options_get(o, s->name);
+        if (!v->given)
+            continue;
+        str_addf(out, "%s=", s->name);
+        add_value(out, v);
+        str_add_char(out, '\n');
+    }
+}
+
+static status refuse_line_breaks(const struct pass *p, const struct options *o, struct diags *d) {
+    for (const struct option_spec *s = p->options; s && s->name; s++)
+        if (options_given(o, s->name) && strchr(options_get(o, s->name)->text, '\n'))
+            return diag_error(d, DIAG_USAGE, loc_none(), "the value of --%s has a line break",
+                              s->name);
+    return ST_OK;
+}
+
+status step_record(struct model *m, const struct options *o, struct diags *d) {
+    struct arena scratch = arena_make(m->arena->mem);
+    struct str text = str_make(&scratch);
+    status st = ST_OK;
+    for (size_t i = 0; i < N_STEP_PASSES && !st; i++) {
+        bool was_before = false;
+        for (size_t k = 0; k < i; k++)
+            was_before |= step_passes[k] == step_passes[i];
+        st = refuse_line_breaks(step_passes[i], o, d);
+        if (!was_before)
+            add_options(&text, step_passes[i], o);
+    }
+    const char *kept = text.failed ? NULL : pool_intern(m->pool, str_text(&text));
+    if (!st && (!kept || !pairs_set(&m->metadata, m->arena, KEY_OPTIONS, kept)))
+        st = diag_no_room(d);
+    arena_free(&scratch);
+    return st;
+}
+
+static bool knows(const struct options *o, const char *name) {
+    for (size_t i = 0; i < o->items.n; i++)
+        if (strcmp(o->items.at[i].spec->name, name) == 0)
+            return true;
+    return false;
+}
+
+static status recall_line(const struct model *plan, struct options *o, struct diags *d,
+                          char *line) {
+    char *value = strchr(line, '=');
+    if (!value)
+        return diag_error(d, DIAG_MALFORMED, loc_file(plan->path),
+                          "the options of the step hold \"%s\", which is not name=value", line);
+    *value++ = 0;
+    if (knows(o, line) && options_given(o, line))
+        return ST_OK;
+    return options_set(o, d, line, value);
+}
+
+status step_recall(const struct model *plan, struct options *o, struct diags *d) {
+    const char *text = pairs_get(&plan->metadata, KEY_OPTIONS);
+    if (!text)
+        return diag_error(d, DIAG_MALFORMED, loc_file(plan->path),
+                          "is not a plan of mfc: it does not say how its step was made (%s)",
+                          KEY_OPTIONS);
+    status st = ST_OK;
+    while (*text && !st) {
+        size_t n = strcspn(text, "\n");
+        char *line = arena_alloc(o->arena, n + 1);
+        if (!line)
+            return diag_no_room(d);
+        memcpy(line, text, n);
+        st = n ? recall_line(plan, o, d, line) : ST_OK;
+        text += n + (text[n] != 0);
+    }
+    return st;
+}

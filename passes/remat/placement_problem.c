@@ -1,0 +1,207 @@
+// From graph and devices to a placement problem: see placement_problem.h. Stages: the graph of
+// groups; what each costs on each device; which fixed storages belong to which groups, and with
+// that which groups belong together; routes for tensors of the size that this graph has.
+#include "passes/remat/placement_problem.h"
+
+#include <string.h>
+
+#include "ir/base/checked.h"
+#include "ir/keys.h"
+
+#define EVERYWHERE_PART    256 // of all that is fixed: smaller ones count on every device
+#define EVERYWHERE_READERS 8   // and so do those that more groups read
+
+struct making {
+    struct graph *g;
+    const struct remat *r;
+    const struct cost_device *speed;
+    struct pass_context *c;
+    struct placement *out;
+    uint32_t *reader, *n_readers; // per storage: the first group that reads it; how many do
+    uint32_t *seen;               // per storage: 1 + the last group found to read it
+    uint32_t *link;               // per group: a way to the first of those that share its device
+};
+
+// ---- Costs ----
+
+static status add_costs(struct making *k, uint32_t group, const struct cost_device *reference) {
+    struct placement *p = k->out;
+    const struct remat_groups *gs = &k->r->groups;
+    int64_t *cost = &p->cost[(int64_t)group * p->n_devices];
+    for (uint32_t i = gs->start[group]; i < gs->start[group + 1]; i++) {
+        const struct remat_unit *u = &k->r->units.unit[gs->member[i]];
+        struct cost estimate;
+        cost_estimate(k->g, u->node, k->c->arena, k->c->diags, &estimate);
+        int64_t here = cost_time(&estimate, reference);
+        for (int32_t d = 0; d < p->n_devices; d++) {
+            int64_t there = cost_time(&estimate, &k->speed[d]), time;
+            if (!checked_muldiv(u->cost, there, here > 0 ? here : 1, &time) ||
+                !checked_add(cost[d], time, &cost[d]) || cost[d] > PLACEMENT_MAX_TIME)
+                return diag_error(k->c->diags, DIAG_LIMIT, loc_file(k->g->model->path),
+                                  "%s takes more than 2^40 ns on device %s", p->graph.name[group],
+                                  p->place[d].name);
+        }
+    }
+    int64_t least = INT64_MAX;
+    for (int32_t d = 0; d < p->n_devices; d++)
+        least = cost[d] < least ? cost[d] : least;
+    p->graph.cost[group] = least;
+    return ST_OK;
+}
+
+// ---- What is held throughout ----
+
+static uint32_t first_of(struct making *k, uint32_t group) {
+    while (k->link[group] != group)
+        group = k->link[group] = k->link[k->link[group]];
+    return group;
+}
+
+struct reading {
+    struct making *k;
+    uint32_t group;
+};
+
+static void note_read(void *to, value_id v, node_id user) {
+    struct reading *at = to;
+    struct making *k = at->k;
+    uint32_t s = k->r->units.storage.of[v.i];
+    (void)user;
+    if (!s || !k->r->units.storage.is_fixed[s] || k->seen[s] == at->group + 1)
+        return;
+    k->seen[s] = at->group + 1;
+    if (!k->n_readers[s]++)
+        k->reader[s] = at->group;
+}
+
+static void each_read(struct making *k, uint32_t group, visit_use *visit) {
+    const struct remat_groups *gs = &k->r->groups;
+    struct reading at = {k, group};
+    for (uint32_t i = gs->start[group]; i < gs->start[group + 1]; i++) {
+        node_id id = k->r->units.unit[gs->member[i]].node;
+        const struct node *n = graph_node(k->g, id);
+        for (uint32_t in = 0; in < n->n_in; in++)
+            if (n->in[in].i)
+                visit(&at, n->in[in], id);
+        node_captured(k->g, id, visit, &at);
+    }
+}
+
+static bool is_everywhere(const struct making *k, uint32_t s) {
+    const struct storage *all = &k->r->units.storage;
+    return !k->n_readers[s] || k->n_readers[s] > EVERYWHERE_READERS ||
+           all->bytes[s] < all->fixed_bytes / EVERYWHERE_PART;
+}
+
+static void join_readers(void *to, value_id v, node_id user) {
+    struct reading *at = to;
+    struct making *k = at->k;
+    uint32_t s = k->r->units.storage.of[v.i];
+    (void)user;
+    if (!s || !k->r->units.storage.is_fixed[s] || is_everywhere(k, s))
+        return;
+    uint32_t a = first_of(k, k->reader[s]), b = first_of(k, at->group);
+    k->link[a > b ? a : b] = a > b ? b : a;
+}
+
+// fixed_bytes of the problem has all that is fixed: what belongs to a group goes there.
+static void share_fixed(struct making *k) {
+    const struct storage *all = &k->r->units.storage;
+    struct placement *p = k->out;
+    for (uint32_t i = 0; i < k->r->groups.n; i++) {
+        k->link[i] = i;
+        each_read(k, i, note_read);
+    }
+    for (uint32_t s = 1; s < all->n; s++)
+        if (all->is_fixed[s] && !is_everywhere(k, s)) {
+            p->resident_bytes[k->reader[s]] += all->bytes[s];
+            p->graph.fixed_bytes -= all->bytes[s];
+        }
+    for (uint32_t i = 0; i < k->r->groups.n; i++)
+        each_read(k, i, join_readers);
+    int32_t *number = p->group;
+    for (uint32_t i = 0; i < k->r->groups.n; i++) {
+        uint32_t first = first_of(k, i); // never behind i
+        number[i] = first == i ? p->n_groups++ : number[first];
+    }
+}
+
+// ---- All of it ----
+
+static bool open_making(struct making *k) {
+    struct placement *p = k->out;
+    size_t n = k->r->groups.n, n_storages = k->r->units.storage.n;
+    struct arena *a = k->c->arena;
+    p->cost = ARENA_ARRAY(a, int64_t, n * (size_t)p->n_devices);
+    p->graph.cost = ARENA_ARRAY(a, int64_t, n);
+    p->resident_bytes = ARENA_ARRAY(a, int64_t, n);
+    p->move_cost = ARENA_ARRAY(a, int64_t, n);
+    p->group = ARENA_ARRAY(a, int32_t, n);
+    k->reader = ARENA_ARRAY(a, uint32_t, n_storages);
+    k->n_readers = ARENA_ARRAY(a, uint32_t, n_storages);
+    k->seen = ARENA_ARRAY(a, uint32_t, n_storages);
+    k->link = ARENA_ARRAY(a, uint32_t, n);
+    return p->cost && p->graph.cost && p->resident_bytes && p->move_cost && p->group && k->reader &&
+           k->n_readers && k->seen && k->link;
+}
+
+status placement_problem(struct graph *g, const struct remat *r, const struct rig *rig,
+                         struct pass_context *c, struct placement *out) {
+    *out = rig->places;
+    out->graph = r->problem;
+    out->n_groups = 0;
+    out->has_sizes = true;
+    struct making k = {.g = g, .r = r, .speed = rig->cost, .c = c, .out = out};
+    struct cost_device reference;
+    status st = cost_device_read(c->options, c->diags, &reference);
+    if (!st && !open_making(&k))
+        st = diag_no_room(c->diags);
+    for (uint32_t i = 0; i < r->groups.n && !st; i++)
+        st = add_costs(&k, i, &reference);
+    if (st)
+        return st;
+    share_fixed(&k);
+    st = placement_link_groups(c->arena, c->diags, g->model->path, out);
+    return st ? st : placement_make_routes(c->arena, c->diags, g->model->path, out);
+}
+
+// ---- Times of a placed graph ----
+
+static bool send_time(const struct graph *g, const struct node *n, const struct placement *p,
+                      int64_t *time) {
+    node_id maker = graph_value(g, n->in[0])->def;
+    int64_t n_bytes = 0;
+    const struct type *type = graph_value(g, n->in[0])->type;
+    if (!maker.i || !graph_node(g, maker)->device || !type || !type_bytes(type, &n_bytes))
+        return false;
+    const struct route *r =
+        placement_route(p, (int32_t)graph_node(g, maker)->device - 1, (int32_t)n->device - 1);
+    if (r->n_resources < 0 || r->bandwidth <= 0)
+        return false;
+    *time = cost_round((double)r->latency_cost + (double)n_bytes / r->bandwidth);
+    return true;
+}
+
+status place_times(struct graph *g, const struct placement *places, const struct cost_device *speed,
+                   struct pass_context *c) {
+    struct cost_device reference;
+    status st = cost_device_read(c->options, c->diags, &reference);
+    for (size_t i = 0; i < g->order.n && !st; i++) {
+        struct node *n = graph_node(g, g->order.at[i]);
+        const char *role = pairs_get(&n->metadata, KEY_ROLE);
+        struct cost estimate;
+        int64_t time;
+        if (role && strcmp(role, "transfer") == 0 && n->n_in && send_time(g, n, places, &time)) {
+            n->cost = time;
+            continue;
+        }
+        if (!n->device || (int32_t)n->device > places->n_devices || n->cost <= 0)
+            continue;
+        cost_estimate(g, g->order.at[i], c->arena, c->diags, &estimate);
+        int64_t here = cost_time(&estimate, &reference);
+        int64_t there = cost_time(&estimate, &speed[n->device - 1]);
+        if (checked_muldiv(n->cost, there, here > 0 ? here : 1, &time))
+            n->cost = time;
+    }
+    return st;
+}

@@ -1,0 +1,240 @@
+// Rewrite: makes the order of the graph hold on a runtime. One that runs the file as it stands
+// needs nothing but the file. ONNX Runtime has an order of its own (ir/runtime/ort_order.h), merges
+// nodes that compute the same, and holds buffers for reuse, so it gets control dependencies, made
+// of standard operators that its optimizer cannot remove (rewrite_anchor.c). One walk along the
+// order; each node
+//
+//   1. if heavy (rewrite_heavy.c), is made to run after the heavy node before it: unless it needs
+//      that one anyway, one of its operands becomes an alias that exists only after that node;
+//   2. if it repeats a node or is heavy, and would be merged into a twin (rewrite_duplicates.c),
+//   gets such
+//      an alias too, which makes it another expression;
+//   3. with --runtime-shapes hidden, if ONNX Runtime would know the shape of something big that it
+//      makes, gets the operand that tells the shape as an alias: so the planner can match no shapes
+//      and holds no buffer longer than it is needed, and nothing big is folded into a constant.
+//
+// Besides, outputs that nobody reads are left out (rewrite_dead_outputs.c), a random Dropout is
+// kept from being removed (rewrite_masks.c), nodes are kept from fusions that the unplanned step
+// has not (rewrite_fusions.c), and every node says what it is (rewrite_label.c).
+//
+// The pairs of 1 are the least set that fixes the order of the heavy nodes. Let u, v be consecutive
+// heavy nodes. A way from u to v can pass light nodes only: a heavy one on it would have to stand
+// between them. So whether v already runs after u does not depend on what is done for other pairs;
+// where it does not, some order of the graph has v before u, and a dependency is needed for this
+// pair; and when every two consecutive ones are in order, all are, whatever the runtime does with
+// the rest, optimizations included that leave heavy nodes and dependencies in place.
+//
+// The operand that becomes an alias is the one that was made earliest: producers and consumers that
+// stand next to each other stay so, and with them the fusions of the runtime.
+#include "passes/rewrite/rewrite.h"
+
+#include <string.h>
+
+#include "ir/keys.h"
+#include "passes/shape/shape.h"
+
+static const struct option_spec options[] = {
+    {"runtime", 0, OPTION_CHOICE, "ort|file-order", "ort", 0, 0,
+     "what the step will run on: ONNX Runtime, or one that runs nodes as they stand in the file"},
+    {"runtime-shapes", 0, OPTION_CHOICE, "hidden|known", "hidden", 0, 0,
+     "whether ONNX Runtime may know the shapes of big tensors and plan to reuse their memory"},
+    {0}};
+
+static bool is_weight(const struct graph *g, value_id v) {
+    const struct value *at = graph_value(g, v);
+    return at->init || at->sparse_init || (at->def.i && graph_node(g, at->def)->op == OP_Constant);
+}
+
+// The operand that an anchor stands in for; n_in: none can be.
+static uint32_t choose_operand(const struct rewrite *r, const struct node *n) {
+    uint32_t best = n->n_in, best_place = 0;
+    uint32_t n_in = n->op == OP_Reshape ? 1 : n->n_in; // see starts_chain
+    for (uint32_t k = 0; k < n_in; k++) {
+        value_id v = n->in[k];
+        if (!rewrite_can_anchor(r->g, v))
+            continue;
+        node_id def = graph_value(r->g, v)->def;
+        uint32_t place = is_weight(r->g, v) ? UINT32_MAX : def.i < r->n_nodes ? r->place[def.i] : 0;
+        if (best == n->n_in || place < best_place) {
+            best = k;
+            best_place = place;
+        }
+    }
+    return best;
+}
+
+// Adding nodes moves those that are there, but not their lists of operands: so what adds nodes
+// works on a copy of a node.
+
+// Makes the node run after the latest heavy one. Returns whether it could be done.
+static bool pin(struct rewrite *r, node_id id) {
+    struct node n = *graph_node(r->g, id);
+    uint32_t k = choose_operand(r, &n);
+    if (k == n.n_in)
+        return false;
+    value_id token = r->heavy.i ? rewrite_token(r, r->heavy) : rewrite_hiding_token(r);
+    if (!token.i)
+        return false;
+    n.in[k] = rewrite_anchor(r, n.in[k], token);
+    return true;
+}
+
+static bool makes_heavy(const struct rewrite *r, node_id id) {
+    const struct node *n = graph_node(r->g, id);
+    for (uint32_t k = 0; k < n->n_out; k++)
+        if (rewrite_is_heavy_value(r, n->out[k]))
+            return true;
+    return false;
+}
+
+// ONNX Runtime makes one Reshape of a chain of views that starts with one and ends in a known
+// shape, and fails to start when the first one's shape is not a constant.
+static bool starts_chain(const struct rewrite *r, const struct node *n) {
+    const struct uses *uses = &r->uses;
+    if (n->op != OP_Reshape || graph_value(r->g, n->out[0])->is_output ||
+        uses->start[n->out[0].i + 1] != uses->start[n->out[0].i] + 1)
+        return false;
+    enum op reader = graph_node(r->g, uses->node[uses->start[n->out[0].i]])->op;
+    return reader == OP_Reshape || reader == OP_Squeeze || reader == OP_Unsqueeze;
+}
+
+// One alias serves all readers of a value.
+static void hide(struct rewrite *r, node_id id) {
+    struct node n = *graph_node(r->g, id);
+    uint32_t k = ort_shapes_operand(r->g, id);
+    if (k == n.n_in || n.in[k].i >= r->n_vals || !rewrite_can_anchor(r->g, n.in[k]) ||
+        starts_chain(r, &n))
+        return;
+    value_id v = n.in[k], token = rewrite_hiding_token(r);
+    if (token.i && !r->alias[v.i].i) {
+        r->alias[v.i] = rewrite_anchor(r, v, token);
+        r->n_hidden++;
+    }
+    if (token.i && !r->b.failed)
+        n.in[k] = r->alias[v.i];
+}
+
+static void rewrite_node(struct rewrite *r, node_id id) {
+    struct node n = *graph_node(r->g, id);
+    bool heavy = rewrite_is_heavy(r, id), is_view = op_info(n.op)->flags & OPF_VIEW;
+    uint32_t reach = rewrite_reach(r, id);
+    rewrite_read_masks(r, id);
+    bool early = heavy && reach < r->n_heavy;
+    bool twin = !is_view && rewrite_twin(r, id).i && (heavy || n.again.i);
+    if (early || twin) {
+        bool done = pin(r, id);
+        r->n_pairs += early && done;
+        r->n_twins += twin && !early && done;
+        r->n_loose += !done;
+        reach = done ? r->n_heavy : reach;
+    }
+    rewrite_keep_apart(r, id);
+    if (r->hides_shapes && makes_heavy(r, id) && ort_shapes_inferred(r->g, id, r->known, r->n_vals))
+        hide(r, id);
+    bool inferred = ort_shapes_inferred(r->g, id, r->known, r->n_vals);
+    for (uint32_t k = 0; k < n.n_out; k++)
+        r->known[n.out[k].i] |= inferred;
+    if (heavy) {
+        r->heavy = id;
+        reach = ++r->n_heavy;
+    }
+    r->reach[id.i] = reach;
+}
+
+static status walk(struct rewrite *r) {
+    struct graph *g = r->g;
+    size_t n = g->order.n;
+    node_id *old = arena_copy(r->c->arena, g->order.at, n * sizeof *old);
+    if (!old)
+        return diag_no_room(r->c->diags);
+    for (size_t i = 0; i < n; i++)
+        r->place[old[i].i] = (uint32_t)i + 1;
+    for (size_t i = 0; i < n && !r->b.failed; i++) {
+        size_t before = g->order.n; // control nodes are added behind it
+        r->b.scope = str_format(r->c->arena, "control/%s", graph_node(g, old[i])->name);
+        if (!r->b.scope)
+            return diag_no_room(r->c->diags);
+        rewrite_node(r, old[i]);
+        for (size_t k = before; k < g->order.n && !r->b.failed; k++)
+            if (!VEC_PUSH(r->c->arena, &r->order, g->order.at[k]))
+                return diag_no_room(r->c->diags);
+        if (!VEC_PUSH(r->c->arena, &r->order, old[i]))
+            return diag_no_room(r->c->diags);
+    }
+    if (!r->b.failed)
+        memcpy(g->order.at, r->order.at, r->order.n * sizeof *r->order.at);
+    return r->b.failed;
+}
+
+static status prepare(struct rewrite *r) {
+    struct arena *a = r->c->arena;
+    struct graph *g = r->g;
+    status st = rewrite_drop_unread(r);
+    if (!st)
+        st = rewrite_add_masks(r);
+    if (!st && !graph_uses(g, a, &r->uses))
+        st = diag_no_room(r->c->diags);
+    if (!st)
+        st = rewrite_find_bared(r);
+    if (!st)
+        st = rewrite_weigh(r);
+    if (st)
+        return st;
+    r->n_nodes = g->nodes.n;
+    r->n_vals = g->values.n;
+    r->place = ARENA_ARRAY(a, uint32_t, r->n_nodes);
+    r->reach = ARENA_ARRAY(a, uint32_t, r->n_nodes);
+    r->token = ARENA_ARRAY(a, value_id, r->n_nodes);
+    r->alias = ARENA_ARRAY(a, value_id, r->n_vals);
+    r->known = ARENA_ARRAY(a, bool, r->n_vals);
+    r->twins = map_make(a);
+    if (!r->place || !r->reach || !r->token || !r->alias || !r->known)
+        return diag_no_room(r->c->diags);
+    for (uint32_t v = 1; v < r->n_vals; v++)
+        r->known[v] = ort_shapes_declared(g, (value_id){v});
+    return ST_OK;
+}
+
+// Declared types of values between would tell what is to be hidden.
+static void drop_infos(struct graph *g) {
+    for (size_t i = 0; i < g->infos.n; i++)
+        graph_value(g, g->infos.at[i])->has_info = false;
+    g->infos.n = 0;
+}
+
+static status run(struct model *m, struct pass_context *c) {
+    const char *runtime = options_text(c->options, "runtime");
+    struct rewrite r = {.g = m->graph, .c = c, .b = builder_make(m->graph, c->diags)};
+    r.hides_shapes = strcmp(options_text(c->options, "runtime-shapes"), "hidden") == 0;
+    r.b.infer = shape_infer;
+    bool is_ort = strcmp(runtime, "ort") == 0;
+    if (is_ort && r.hides_shapes)
+        drop_infos(m->graph);
+    status st = prepare(&r);
+    if (!st)
+        st = rewrite_label(&r);
+    if (!st && is_ort)
+        st = walk(&r);
+    if (!st)
+        st = rewrite_label_control(&r);
+    if (!st && !pairs_set(&m->metadata, m->arena, KEY_RUNTIME, runtime))
+        st = diag_no_room(c->diags);
+    if (!st && is_ort)
+        pass_progress(
+            c,
+            "rewrite: %u heavy nodes in order, %lld by control dependencies, %lld kept "
+            "from being merged, %lld from being fused, %lld shapes hidden, %lld left loose, "
+            "%zu control nodes",
+            r.n_heavy, (long long)r.n_pairs, (long long)r.n_twins, (long long)r.n_apart,
+            (long long)r.n_hidden, (long long)r.n_loose, m->graph->nodes.n - r.n_nodes);
+    return st;
+}
+
+const struct pass pass_rewrite = {
+    .name = "rewrite",
+    .summary = "make the order of the nodes hold on the runtime",
+    .needs = FACT_TOPO | FACT_SHAPES,
+    .gives = FACT_REWRITTEN,
+    .options = options,
+    .run = run,
+};

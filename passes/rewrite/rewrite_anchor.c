@@ -1,0 +1,77 @@
+// Control dependencies in standard operators, in a form that ONNX Runtime's optimizer leaves alone.
+//
+//     token = Cast<int64>(Compress(d, [false]))      an empty vector, there only after d is
+//     alias = Unsqueeze(v, axes = token)             v with no axis more: v itself, but only after
+//     d
+//
+// Nothing is copied: Compress takes no element, and Unsqueeze is a view. What makes it safe: a
+// token is empty, since one of a single element is recognised as a dimension and replaced; it comes
+// from the data, since Shape or Size of a static shape is folded; and the type of an alias is never
+// declared, since a Reshape and an Unsqueeze of a known shape become one constant Reshape. The
+// types of tokens are declared: to find a buffer for a vector of unknown length, ONNX Runtime's
+// planner would look through all that are free, which takes minutes in a graph of ten thousand
+// nodes. Compress refuses rank 0, which is made a vector before.
+#include "passes/rewrite/rewrite.h"
+
+bool rewrite_can_anchor(const struct graph *g, value_id v) {
+    return v.i && type_is_static(graph_value(g, v)->type);
+}
+
+// What Compress and Cast take on ONNX Runtime.
+static bool can_be_token(const struct graph *g, value_id v) {
+    if (!rewrite_can_anchor(g, v))
+        return false;
+    enum elem e = graph_value(g, v)->type->elem;
+    return e == ELEM_BOOL || e == ELEM_F16 || e == ELEM_BF16 || e == ELEM_F32 || e == ELEM_F64 ||
+           (elem_is_int(e) && elem_bits(e) >= 8);
+}
+
+static value_id declare(struct rewrite *r, value_id v) {
+    if (r->b.failed)
+        return v;
+    graph_value(r->g, v)->has_info = true;
+    if (!VEC_PUSH(r->g->model->arena, &r->g->infos, v))
+        r->b.failed = diag_no_room(r->c->diags);
+    return v;
+}
+
+value_id rewrite_empty(struct rewrite *r, value_id v) {
+    const struct type *t = graph_value(r->g, v)->type;
+    int64_t no = 0, one = 1;
+    struct tensor *nothing = tensor_from_ints(r->g->model->arena, ELEM_BOOL, &no, &one, 1);
+    enum elem e = t->elem;
+    if (t->rank == 0)
+        v = BUILD(&r->b, "Reshape", v, build_ints(&r->b, &one, 1));
+    v = declare(r, BUILD(&r->b, "Compress", v, build_tensor(&r->b, nothing)));
+    if (e == ELEM_I64)
+        return v;
+    return declare(r, build_op(&r->b, "Cast", VALUES(v), ATTRS(attr_int("to", ELEM_I64))));
+}
+
+// The smallest output: a token is one more reader of it.
+value_id rewrite_token(struct rewrite *r, node_id after) {
+    const struct node *n = graph_node(r->g, after);
+    value_id best = VALUE_NONE;
+    int64_t least = 0, size;
+    if (r->token[after.i].i)
+        return r->token[after.i];
+    for (uint32_t k = 0; k < n->n_out; k++)
+        if (can_be_token(r->g, n->out[k]) &&
+            type_bytes(graph_value(r->g, n->out[k])->type, &size) && (!best.i || size < least)) {
+            best = n->out[k];
+            least = size;
+        }
+    return best.i ? r->token[after.i] = rewrite_empty(r, best) : VALUE_NONE;
+}
+
+// From an input that no constant can stand for.
+value_id rewrite_hiding_token(struct rewrite *r) {
+    for (size_t i = 0; i < r->g->inputs.n && !r->hiding_token.i && !r->b.failed; i++)
+        if (can_be_token(r->g, r->g->inputs.at[i]))
+            r->hiding_token = rewrite_empty(r, r->g->inputs.at[i]);
+    return r->hiding_token;
+}
+
+value_id rewrite_anchor(struct rewrite *r, value_id v, value_id token) {
+    return BUILD(&r->b, "Unsqueeze", v, token);
+}

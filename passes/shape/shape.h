@@ -1,0 +1,95 @@
+// Shape rules. A rule looks at the types of a node's inputs (and, where shapes depend on values, at
+// the known contents of small integer tensors) and sets the types of its outputs. It is called with
+// the model at opset 17 or later (upgrade.c), so it knows only the newer forms.
+//
+//     status shape_same(struct shape *s) {
+//         return shape_set_like(s, 0, shape_in(s, 0));
+//     }
+//
+// What is not known stays unknown: a rule that lacks facts returns ST_OK and sets what it can. What
+// contradicts itself is an error: shape_fail.
+#pragma once
+
+#include "ir/graph.h"
+
+struct shape {
+    struct graph *g;
+    node_id id;
+    const struct node *n;
+    struct arena *a;
+    struct diags *d;
+    int64_t opset;
+};
+
+typedef status shape_rule(struct shape *s);
+
+// Every rule that op.def names is declared here: shape_same, shape_broadcast, …
+#define OP(name, since, min_in, max_in, min_out, max_out, flags, shape, cost, grad)                \
+    shape_rule shape_##shape;
+#include "ir/op.def"
+#undef OP
+
+// Runs the rule of one node, and merges what it finds with the declared types of the outputs: the
+// hook of struct builder.
+status shape_infer(struct graph *g, node_id n, struct diags *d);
+
+// Dimensions.
+static inline struct dim dim_of(int64_t size) {
+    return (struct dim){.size = size};
+}
+static inline struct dim dim_unknown(void) {
+    return (struct dim){.size = DIM_UNKNOWN};
+}
+static inline bool dim_known(struct dim d) {
+    return d.size >= 0;
+}
+bool dim_same(struct dim a, struct dim b); // certainly equal
+// Sums, differences, products: known when both are, or when one leaves the other as it is; overflow
+// is unknown.
+struct dim dim_add(struct dim a, struct dim b);
+struct dim dim_mul(struct dim a, struct dim b);
+bool dim_broadcast(struct dim a, struct dim b, struct dim *out); // false: they do not fit
+struct dim dim_from_term(struct term t);                         // a negative number is unknown
+struct term term_from_dim(struct dim d);
+static inline struct term term_of(int64_t x) {
+    return (struct term){.x = x, .known = true};
+}
+
+// Inputs. shape_in is NULL when the input is left out, or nothing is known of it.
+const struct type *shape_in(const struct shape *s, uint32_t k);
+bool shape_has(const struct shape *s, uint32_t k); // the input is there
+const struct type *shape_ranked(const struct shape *s,
+                                uint32_t k);             // shape_in with a known rank, else NULL
+enum elem shape_elem(const struct shape *s, uint32_t k); // ELEM_NONE: unknown
+// The elements of an integer input, from a constant or from shape arithmetic; false: not known.
+bool shape_content(const struct shape *s, uint32_t k, const struct term **at, int64_t *n);
+// The same when all of them are numbers, as a fresh array.
+bool shape_numbers(const struct shape *s, uint32_t k, int64_t **at, int64_t *n);
+// The elements of a constant input of any type, an initializer or the result of a Constant node.
+bool shape_reals(const struct shape *s, uint32_t k, double **at, int64_t *n);
+// The single number of an input of any type, also of an integer that was cast to a float.
+bool shape_real(const struct shape *s, uint32_t k, double *x);
+#define SHAPE_NO_INPUT UINT32_MAX // for shape_axes: they come as an attribute only
+// Axes given as input k (from `opset` on) or as attribute (before); normalised into 0 .. rank-1.
+// *known = false: an input whose content is not known. *n = 0 when they are not given.
+status shape_axes(const struct shape *s, uint32_t k, const char *attr, int32_t rank, int64_t **axes,
+                  int64_t *n, bool *known);
+status shape_axis(const struct shape *s, int64_t axis, int32_t rank,
+                  int32_t *out); // one, normalised
+
+// Outputs. An output that the node does not have is ignored.
+status shape_set(struct shape *s, uint32_t k, enum elem e, const struct dim *dims, int32_t rank);
+status shape_set_unranked(struct shape *s, uint32_t k, enum elem e);
+status shape_set_like(struct shape *s, uint32_t k, const struct type *t); // NULL: nothing
+status shape_set_content(struct shape *s, uint32_t k, const struct term *at, int64_t n);
+__attribute__((format(printf, 2, 3))) status shape_fail(const struct shape *s, const char *format,
+                                                        ...);
+
+// Shape arithmetic (shape_content.c): the contents of the outputs, where those of the inputs say
+// them.
+status shape_content_infer(struct shape *s);
+
+// Refuses a model that has a dimension which is not a number, and says how to bind it
+// (shape_demand.c).
+struct pass_context;
+status shape_demand(struct model *m, struct pass_context *c);

@@ -1,0 +1,289 @@
+// Shape arithmetic: exporters compute shapes by graph (Shape, Gather, Mul, Concat, Reshape, …).
+// These rules follow the elements of small integer tensors through such graph before anything runs,
+// symbols included where they pass through unchanged. A rule runs after the shape rule of its node,
+// so the output's type is there. What a rule cannot say is left unknown, never guessed; integer
+// overflow makes an element unknown.
+#include "passes/shape/shape_content.h"
+
+#include "ir/base/checked.h"
+#include "ir/base/limits.h"
+
+struct term *shape_content_capacity(struct shape *s, uint32_t k, int64_t *n) {
+    if (k >= s->n->n_out || !s->n->out[k].i)
+        return NULL;
+    const struct type *t = graph_value(s->g, s->n->out[k])->type;
+    if (!t || (!elem_is_int(t->elem) && t->elem != ELEM_BOOL) || !type_elements(t, n) ||
+        *n > LIMIT_FOLD_ELEMENTS)
+        return NULL;
+    return ARENA_ARRAY(s->a, struct term, *n);
+}
+
+// Where element i of the output comes from in input k under broadcasting.
+static int64_t broadcast_index(const struct shape *s, uint32_t k, int64_t i) {
+    const struct type *out = graph_value(s->g, s->n->out[0])->type, *in = shape_in(s, k);
+    int64_t at = 0, stride = 1;
+    for (int32_t d = out->rank; d-- > 0;) {
+        int64_t pos = i % out->dims[d].size;
+        i /= out->dims[d].size;
+        int32_t di = d - (out->rank - in->rank);
+        if (di >= 0) {
+            at += (in->dims[di].size == 1 ? 0 : pos) * stride;
+            stride *= in->dims[di].size;
+        }
+    }
+    return at;
+}
+
+static struct term pick(const struct shape *s, uint32_t k, const struct term *x, int64_t i) {
+    return x[broadcast_index(s, k, i)];
+}
+
+static status content_copy(struct shape *s) {
+    const struct term *x;
+    int64_t n, n_out;
+    if (!shape_content_capacity(s, 0, &n_out) || !shape_content(s, 0, &x, &n) || n != n_out)
+        return ST_OK;
+    return shape_set_content(s, 0, x, n);
+}
+
+static status content_cast(struct shape *s) {
+    const struct term *x;
+    int64_t n, n_out;
+    struct term *out = shape_content_capacity(s, 0, &n_out);
+    if (!out || !shape_content(s, 0, &x, &n) || n != n_out)
+        return ST_OK;
+    enum elem e = graph_value(s->g, s->n->out[0])->type->elem;
+    for (int64_t i = 0; i < n; i++) {
+        out[i] = x[i];
+        if (e == ELEM_BOOL)
+            out[i] = x[i].known ? term_of(x[i].x != 0) : (struct term){0};
+        else if (elem_bits(e) < 64 && x[i].known &&
+                 (x[i].x > INT32_MAX || x[i].x < INT32_MIN || elem_bits(e) < 32))
+            out[i] = (struct term){0}; // it may wrap: not our business
+    }
+    return shape_set_content(s, 0, out, n);
+}
+
+static struct term arithmetic(enum op op, struct term a, struct term b) {
+    struct term r = {.known = true};
+    // What leaves the other side as it is works on symbols too.
+    if (op == OP_Mul && a.known && a.x == 1)
+        return b;
+    if ((op == OP_Mul || op == OP_Div) && b.known && b.x == 1)
+        return a;
+    if (op == OP_Add && a.known && a.x == 0)
+        return b;
+    if ((op == OP_Add || op == OP_Sub) && b.known && b.x == 0)
+        return a;
+    if (op == OP_Equal && !a.known && !b.known && a.symbol && a.symbol == b.symbol)
+        return term_of(1);
+    if (!a.known || !b.known)
+        return (struct term){0};
+    bool fits = true, divides = b.x != 0 && !(a.x == INT64_MIN && b.x == -1);
+    switch (op) {
+    case OP_Add:
+        fits = checked_add(a.x, b.x, &r.x);
+        break;
+    case OP_Sub:
+        fits = checked_sub(a.x, b.x, &r.x);
+        break;
+    case OP_Mul:
+        fits = checked_mul(a.x, b.x, &r.x);
+        break;
+    case OP_Div:
+        fits = divides;
+        r.x = divides ? a.x / b.x : 0;
+        break;
+    case OP_Mod: // the sign is the divisor's
+        fits = divides;
+        r.x = divides ? (a.x % b.x + b.x) % b.x : 0;
+        break;
+    case OP_Max:
+        r.x = a.x > b.x ? a.x : b.x;
+        break;
+    case OP_Min:
+        r.x = a.x < b.x ? a.x : b.x;
+        break;
+    case OP_Equal:
+        r.x = a.x == b.x;
+        break;
+    case OP_Less:
+        r.x = a.x < b.x;
+        break;
+    case OP_LessOrEqual:
+        r.x = a.x <= b.x;
+        break;
+    case OP_Greater:
+        r.x = a.x > b.x;
+        break;
+    case OP_GreaterOrEqual:
+        r.x = a.x >= b.x;
+        break;
+    case OP_And:
+        r.x = a.x && b.x;
+        break;
+    case OP_Or:
+        r.x = a.x || b.x;
+        break;
+    case OP_Xor:
+        r.x = !a.x != !b.x;
+        break;
+    default:
+        fits = false;
+    }
+    return fits ? r : (struct term){0};
+}
+
+static status content_binary(struct shape *s) {
+    const struct term *x[2];
+    int64_t nx, n;
+    struct term *out = shape_content_capacity(s, 0, &n);
+    if (!out || s->n->n_in != 2 || !shape_content(s, 0, &x[0], &nx) ||
+        !shape_content(s, 1, &x[1], &nx))
+        return ST_OK;
+    for (int64_t i = 0; i < n; i++)
+        out[i] = arithmetic(s->n->op, pick(s, 0, x[0], i), pick(s, 1, x[1], i));
+    return shape_set_content(s, 0, out, n);
+}
+
+static status content_unary(struct shape *s) {
+    const struct term *x;
+    int64_t nx, n;
+    struct term *out = shape_content_capacity(s, 0, &n);
+    if (!out || !shape_content(s, 0, &x, &nx) || nx != n)
+        return ST_OK;
+    for (int64_t i = 0; i < n; i++)
+        if (x[i].known && x[i].x != INT64_MIN)
+            out[i] = term_of(s->n->op == OP_Not                 ? !x[i].x
+                             : s->n->op == OP_Abs && x[i].x > 0 ? x[i].x
+                                                                : -x[i].x);
+    return shape_set_content(s, 0, out, n);
+}
+
+static status content_where(struct shape *s) {
+    const struct term *c, *a, *b;
+    int64_t nx, n;
+    struct term *out = shape_content_capacity(s, 0, &n);
+    if (!out || !shape_content(s, 0, &c, &nx) || !shape_content(s, 1, &a, &nx) ||
+        !shape_content(s, 2, &b, &nx))
+        return ST_OK;
+    for (int64_t i = 0; i < n; i++) {
+        struct term which = pick(s, 0, c, i);
+        if (which.known)
+            out[i] = which.x ? pick(s, 1, a, i) : pick(s, 2, b, i);
+    }
+    return shape_set_content(s, 0, out, n);
+}
+
+static status content_range(struct shape *s) {
+    int64_t *start, *delta, one, n;
+    struct term *out = shape_content_capacity(s, 0, &n);
+    if (!out || !shape_numbers(s, 0, &start, &one) || !shape_numbers(s, 2, &delta, &one))
+        return ST_OK;
+    for (int64_t i = 0; i < n; i++)
+        out[i] = term_of(start[0] + i * delta[0]);
+    return shape_set_content(s, 0, out, n);
+}
+
+static status content_fill(struct shape *s) {
+    int64_t n, *x;
+    struct term *out = shape_content_capacity(s, 0, &n);
+    const struct attr *a = node_attr(s->n, "value");
+    if (!out || !a || a->kind != ATTR_TENSOR || tensor_ints(a->t, s->a, s->d, &x))
+        return ST_OK;
+    for (int64_t i = 0; i < n; i++)
+        out[i] = term_of(x[0]);
+    return shape_set_content(s, 0, out, n);
+}
+
+static status content_expand(struct shape *s) {
+    const struct term *x;
+    int64_t n, n_x;
+    struct term *out = shape_content_capacity(s, 0, &n);
+    if (!out || !shape_ranked(s, 0) || !shape_content(s, 0, &x, &n_x))
+        return ST_OK;
+    for (int64_t i = 0; i < n; i++)
+        out[i] = pick(s, 0, x, i);
+    return shape_set_content(s, 0, out, n);
+}
+
+// ReduceProd, ReduceSum, ReduceMax, ReduceMin over everything.
+static status content_reduce(struct shape *s) {
+    static const enum op step[OP_COUNT_] = {[OP_ReduceProd] = OP_Mul,
+                                            [OP_ReduceSum] = OP_Add,
+                                            [OP_ReduceMax] = OP_Max,
+                                            [OP_ReduceMin] = OP_Min};
+    const struct term *x;
+    int64_t n, n_x;
+    struct term *out = shape_content_capacity(s, 0, &n);
+    if (!out || n != 1 || !shape_content(s, 0, &x, &n_x) || n_x == 0)
+        return ST_OK;
+    out[0] = x[0];
+    for (int64_t i = 1; i < n_x; i++)
+        out[0] = arithmetic(step[s->n->op], out[0], x[i]);
+    return shape_set_content(s, 0, out, 1);
+}
+
+static status content_constant(struct shape *s) {
+    int64_t n, *x = NULL;
+    struct term *out = shape_content_capacity(s, 0, &n);
+    const struct attr *a = s->n->n_attrs ? &s->n->attrs[0] : NULL;
+    if (!out || !a)
+        return ST_OK;
+    if (a->kind == ATTR_TENSOR && a->t->data.source && !tensor_ints(a->t, s->a, s->d, &x)) {
+    } else if (a->kind == ATTR_INTS) {
+        x = a->ints;
+    } else if (a->kind == ATTR_INT) {
+        x = (int64_t *)&a->i;
+    }
+    if (!x)
+        return ST_OK;
+    for (int64_t i = 0; i < n; i++)
+        out[i] = term_of(x[i]);
+    return shape_set_content(s, 0, out, n);
+}
+
+static shape_rule *const rules[OP_COUNT_] = {
+    [OP_Abs] = content_unary,
+    [OP_Add] = content_binary,
+    [OP_And] = content_binary,
+    [OP_Cast] = content_cast,
+    [OP_Concat] = content_concat,
+    [OP_Constant] = content_constant,
+    [OP_Div] = content_binary,
+    [OP_Equal] = content_binary,
+    [OP_Expand] = content_expand,
+    [OP_Flatten] = content_copy,
+    [OP_Gather] = content_gather,
+    [OP_ConstantOfShape] = content_fill,
+    [OP_Greater] = content_binary,
+    [OP_Identity] = content_copy,
+    [OP_GreaterOrEqual] = content_binary,
+    [OP_Less] = content_binary,
+    [OP_LessOrEqual] = content_binary,
+    [OP_Max] = content_binary,
+    [OP_Min] = content_binary,
+    [OP_Mod] = content_binary,
+    [OP_Mul] = content_binary,
+    [OP_Neg] = content_unary,
+    [OP_Not] = content_unary,
+    [OP_Or] = content_binary,
+    [OP_Range] = content_range,
+    [OP_ReduceMax] = content_reduce,
+    [OP_ReduceMin] = content_reduce,
+    [OP_ReduceProd] = content_reduce,
+    [OP_ReduceSum] = content_reduce,
+    [OP_Reshape] = content_copy,
+    [OP_Slice] = content_slice,
+    [OP_Split] = content_split,
+    [OP_Squeeze] = content_copy,
+    [OP_Sub] = content_binary,
+    [OP_Transpose] = content_transpose,
+    [OP_Unsqueeze] = content_copy,
+    [OP_Where] = content_where,
+    [OP_Xor] = content_binary,
+};
+
+status shape_content_infer(struct shape *s) {
+    return rules[s->n->op] ? rules[s->n->op](s) : ST_OK;
+}

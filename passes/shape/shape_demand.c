@@ -1,0 +1,47 @@
+// The demand that every shape is a number, which planning and gradients need. What stays open is
+// reported by the names of the dimensions, for they are what the user can bind; only when there are
+// none are the values themselves listed.
+#include "ir/base/map.h"
+#include "passes/pass.h"
+#include "passes/shape/shape.h"
+
+status shape_demand(struct model *m, struct pass_context *c) {
+    struct graph *g = m->graph;
+    struct map named = map_make(c->arena);
+    status worst = ST_OK;
+    for (size_t i = 0; i < g->inputs.n; i++) {
+        const struct value *v = graph_value(g, g->inputs.at[i]);
+        const struct type *t = v->type;
+        int64_t once;
+        if (t && t->kind == TYPE_TENSOR && !t->has_shape)
+            worst =
+                diag_error(c->diags, DIAG_UNBOUND, loc_path(m->path, v->name),
+                           "the shape of this input is not known; give --shape %s:AxBxC", v->name);
+        for (int32_t k = 0; t && t->kind == TYPE_TENSOR && k < t->rank; k++) {
+            if (dim_known(t->dims[k]))
+                continue;
+            const char *symbol = t->dims[k].symbol;
+            if (symbol && map_get_text(&named, symbol, &once))
+                continue;
+            if (symbol) {
+                map_put_text(&named, symbol, 1);
+                worst = diag_error(c->diags, DIAG_UNBOUND, loc_path(m->path, v->name),
+                                   "dimension %d is \"%s\"; give --dim %s=N", k, symbol, symbol);
+            } else {
+                worst = diag_error(c->diags, DIAG_UNBOUND, loc_path(m->path, v->name),
+                                   "dimension %d is not known; give --shape %s:AxBxC", k, v->name);
+            }
+        }
+    }
+    for (size_t i = 0; i < g->order.n && !worst; i++) {
+        const struct node *n = graph_node(g, g->order.at[i]);
+        for (uint32_t k = 0; k < n->n_out; k++)
+            if (n->out[k].i && !type_is_static(graph_value(g, n->out[k])->type))
+                diag_error(
+                    c->diags, DIAG_UNBOUND,
+                    loc_path(m->path, node_path(g, g->order.at[i], c->arena)),
+                    "the shape of output %s depends on values and cannot be known before it runs",
+                    graph_value(g, n->out[k])->name);
+    }
+    return c->diags->n_errors ? c->diags->worst : ST_OK;
+}

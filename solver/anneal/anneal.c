@@ -1,0 +1,165 @@
+// The annealing loop: see anneal.h.
+#include "solver/anneal/anneal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "solver/anneal/anneal_moves.h"
+
+enum { PRICE_EVERY = 64, SPREAD_EVERY = 32, TRADE_EVERY = 16, WINDOW_EVERY = 8192 };
+#define PRICE_MOST 1e6 // how far the price may go from where it began
+
+bool anneal_make(struct arena *a, const struct problem *p, int64_t budget_bytes, bool free_order,
+                 uint64_t seed, uint64_t chain, struct anneal *out) {
+    *out = (struct anneal){.free_order = free_order, .rng = rng_make(seed, chain)};
+    if (!state_make(a, p, budget_bytes, &out->st))
+        return false;
+    double cost = 0, bytes = 1;
+    for (int32_t i = 0; i < p->n; i++) {
+        cost += (double)p->cost[i];
+        bytes += (double)out->st.bytes[i];
+    }
+    out->mean_cost = (cost + 1) / (p->n + 1);
+    out->price = out->first_price = cost / bytes;
+    out->cap_best = 2 * p->n + 64;
+    out->cap_plan = ANNEAL_PLAN_MOST;
+    out->best = ARENA_ARRAY(a, int32_t, out->cap_best);
+    out->plan = ARENA_ARRAY(a, int32_t, ANNEAL_PLAN_MOST);
+    out->picked = ARENA_ARRAY(a, int32_t, ANNEAL_PLAN_MOST + 1);
+    out->mark = ARENA_ARRAY(a, uint32_t, p->n);
+    out->kept = ARENA_ARRAY(a, int32_t, p->n);
+    out->best_cost = INT64_MAX;
+    if (!out->best || !out->plan || !out->picked || !out->mark || !out->kept)
+        return false;
+    for (int32_t i = 0; i < p->n; i++)
+        if (p->keep[i] && !p->once[i])
+            out->kept[out->n_kept++] = i;
+    return true;
+}
+
+static void write_best(struct anneal *an) {
+    struct state *st = &an->st;
+    if (!an->best_is_current)
+        return;
+    an->best_is_current = false;
+    if (st->n_runs > an->cap_best) {
+        int32_t cap = st->n_runs + st->n_runs / 2;
+        int32_t *best = ARENA_ARRAY(st->arena, int32_t, cap);
+        if (!best) {
+            st->broken = true;
+            return;
+        }
+        an->best = best;
+        an->cap_best = cap;
+    }
+    an->n_best = state_save(st, an->best);
+    an->best_cost = st->cost;
+}
+
+static void note_best(struct anneal *an) {
+    struct state *st = &an->st;
+    if (st->profile.total_excess == 0 && state_right(st) && (st->cost < an->best_cost)) {
+        an->best_cost = st->cost;
+        an->best_is_current = true;
+    }
+}
+
+void anneal_start(struct anneal *an, const int32_t *order, int32_t n) {
+    state_load(&an->st, order, n);
+    note_best(an);
+    write_best(an);
+}
+
+void anneal_budget(struct anneal *an, int64_t budget_bytes) {
+    state_budget(&an->st, budget_bytes);
+    an->n_best = 0;
+    an->best_cost = INT64_MAX;
+    note_best(an);
+    write_best(an);
+}
+
+// Applies one move; true: it is right and waits for the verdict.
+static bool try_move(struct anneal *an, double most_cost) {
+    uint64_t draw = rng_next(&an->rng);
+    uint32_t r = (uint32_t)(draw & 127);
+    if ((draw >> 7) % TRADE_EVERY == 0)
+        return move_trade(an, most_cost);
+    if (an->free_order) {
+        if (r < 24)
+            return move_pull(an);
+        if (r < 48)
+            return move_push(an);
+        if (r < 64)
+            return move_shift(an);
+        r = (r - 64) * 2;
+    }
+    if (r < 48)
+        return move_add(an, most_cost);
+    if (r < 80)
+        return move_remove(an, most_cost);
+    if (r < 104)
+        return move_swap(an, most_cost);
+    return move_shift(an);
+}
+
+// One move and its verdict.
+static void step(struct anneal *an) {
+    struct state *st = &an->st;
+    double excess = (double)st->profile.total_excess;
+    double before = (double)st->cost + an->price * excess;
+    double slack = -an->temperature * log(1 - rng_unit(&an->rng));
+    an->n_moves++;
+    st->work++;
+    if (an->best_is_current) // it may be left, and is too good to lose
+        write_best(an);
+    bool right = try_move(an, an->price * excess + slack);
+    if (st->edits.n == 0)
+        return;
+    double after = (double)st->cost + an->price * (double)st->profile.total_excess;
+    if (right && after <= before + slack) {
+        state_commit(st);
+        an->n_accepted++;
+        note_best(an);
+    } else {
+        state_undo(st, 0);
+    }
+}
+
+static void adjust_price(struct anneal *an, int32_t n_over) {
+    if (n_over > PRICE_EVERY * 3 / 4 && an->price < PRICE_MOST * an->first_price)
+        an->price *= 1.1;
+    else if (n_over < PRICE_EVERY / 4 && an->price > an->first_price / PRICE_MOST)
+        an->price /= 1.1;
+}
+
+bool anneal_run(struct anneal *an, int64_t work, double hot, double cold, int64_t good_cost,
+                const struct stop *stop) {
+    struct state *st = &an->st;
+    hot *= an->mean_cost;
+    cold *= an->mean_cost;
+    int32_t n_over = 0;
+    int64_t from = st->work, spread = from + (int64_t)st->n_runs * SPREAD_EVERY;
+    for (int64_t i = 0; st->work - from < work; i++) {
+        if (st->broken || an->best_cost <= good_cost)
+            break;
+        if (i % WINDOW_EVERY == 0)
+            anneal_look_elsewhere(an);
+        if (i % PRICE_EVERY == 0) {
+            double done = (double)(st->work - from) / (double)work;
+            an->temperature = hot * pow(cold / hot, done);
+            adjust_price(an, n_over);
+            n_over = 0;
+            if (stop && stop_now(stop))
+                break;
+        }
+        if (st->work >= spread) {
+            write_best(an);
+            state_load(st, st->scratch, state_save(st, st->scratch));
+            spread = st->work + (int64_t)st->n_runs * SPREAD_EVERY;
+        }
+        step(an);
+        n_over += st->profile.total_excess > 0;
+    }
+    write_best(an);
+    return !st->broken;
+}

@@ -1,0 +1,150 @@
+// Bounds for all orders by priced cuts (lagrangian_cut.h): no integer program, about linear time.
+//
+// The cut under the most pressure proves the most, as a rule; some others are tried, since what is
+// held there may be dearer to have again.
+#include <string.h>
+
+#include "solver/cuts/any_order_state.h"
+#include "solver/mip/cut.h"
+
+#define MOST_PRICED 6
+
+void any_order_sides(struct any_order *s, int32_t q) {
+    const struct problem *p = s->p;
+    memset(s->side, 0, (size_t)p->n * sizeof *s->side);
+    s->side[q] = SIDE_AT;
+    for (int32_t v = q + 1; v < p->n; v++)
+        for (int32_t k = p->in_start[v]; k < p->in_start[v + 1]; k++)
+            if (s->side[p->in_of[k]] >= SIDE_AT)
+                s->side[v] = SIDE_AFTER;
+    for (int32_t v = q - 1; v >= 0; v--)
+        for (int32_t k = p->out_start[v]; k < p->out_start[v + 1]; k++) {
+            enum cut_side of = s->side[p->out_of[k]];
+            if (of == SIDE_BEFORE || of == SIDE_AT)
+                s->side[v] = SIDE_BEFORE;
+        }
+}
+
+// Bytes of ancestors at the first run of q when nothing is run again that is read later, by a
+// descendant or on the way to one.
+static int64_t find_pressure(struct any_order *s, int32_t q) {
+    const struct problem *p = s->p;
+    int64_t sum = p->fixed_bytes + p->bytes[q] + p->workspace[q];
+    any_order_sides(s, q);
+    for (int32_t v = p->n - 1; v >= 0; v--) {
+        s->wanted[v] = s->side[v] >= SIDE_AT;
+        for (int32_t k = p->out_start[v]; k < p->out_start[v + 1] && !s->wanted[v]; k++)
+            s->wanted[v] = s->side[p->out_of[k]] != SIDE_BEFORE && s->wanted[p->out_of[k]];
+        if (s->side[v] == SIDE_BEFORE && (s->wanted[v] || p->keep[v]))
+            sum += p->bytes[v];
+    }
+    return sum;
+}
+
+bool any_order_candidates(struct any_order *s) {
+    const struct problem *p = s->p;
+    struct cut_view view;
+    struct sequence given;
+    int64_t *held, room = s->budget_bytes - p->fixed_bytes;
+    int32_t *stage, n_over = 0, n_seen = 0;
+    if (!cut_view_make(p, s->budget_bytes, s->arena, &view) ||
+        !sequence_given(p, s->arena, &given) || !cut_profile(&view, given, s->arena, &held, &stage))
+        return false;
+    for (int32_t v = 0; v < p->n; v++)
+        n_over += held[v] > room;
+    for (int32_t v = 0; v < p->n && !(s->stop && stop_now(s->stop)); v++) {
+        if (held[v] <= room)
+            continue;
+        int64_t before = (int64_t)n_seen * MOST_TRIED / n_over;
+        int64_t after = (int64_t)++n_seen * MOST_TRIED / n_over;
+        if (n_over > MOST_TRIED && before == after)
+            continue;
+        s->tried[s->n_tried] = v;
+        s->pressure[s->n_tried++] = find_pressure(s, v);
+    }
+    return true;
+}
+
+bool any_order_price_cut(struct any_order *s, int32_t q, bool any, int64_t *extra_cost) {
+    struct solve_run *r = s->r;
+    struct arena a = arena_make(r->arena->mem);
+    struct lagrangian_cut cut;
+    struct lagrangian_cut_bound bound;
+    if (any)
+        any_order_sides(s, q);
+    bool ok = lagrangian_cut_make(&cut, r->p, q, any ? s->side : NULL, r->p->once, &a);
+    if (ok) {
+        cut.stop = r->stop;
+        ok = lagrangian_cut_bound(&cut, r->options->budget_bytes, &bound);
+    }
+    if (ok) {
+        solve_infeasible(r, any, true, bound.least_bytes, &q, 1);
+        solve_bound_exact(r, any, r->base_cost + bound.extra_cost, 'O');
+        *extra_cost = bound.extra_cost;
+    }
+    arena_free(&a);
+    return ok;
+}
+
+// The k-th candidate to look at: the one under the most pressure, then others evenly.
+static int32_t choose(const struct any_order *s, int32_t k) {
+    int32_t best = 0;
+    if (k > 0)
+        return s->tried[(int64_t)(2 * k - 1) * s->n_tried / MOST_PRICED / 2];
+    for (int32_t i = 0; i < s->n_tried; i++)
+        if (s->pressure[i] > s->pressure[best])
+            best = i;
+    return s->tried[best];
+}
+
+struct any_order *any_order_make(const struct problem *p, int64_t budget_bytes,
+                                 const struct stop *stop, struct arena *a) {
+    struct any_order *s = ARENA_NEW(a, struct any_order);
+    if (!s)
+        return NULL;
+    *s = (struct any_order){.p = p,
+                            .budget_bytes = budget_bytes,
+                            .stop = stop,
+                            .arena = a,
+                            .side = ARENA_ARRAY(a, enum cut_side, p->n),
+                            .wanted = ARENA_ARRAY(a, bool, p->n)};
+    return s->side && s->wanted && any_order_candidates(s) ? s : NULL;
+}
+
+status any_order_price(struct solve_run *r) {
+    struct arena a = arena_make(r->arena->mem);
+    struct any_order *s = any_order_make(r->p, r->options->budget_bytes, r->stop, &a);
+    bool ok = s != NULL;
+    int64_t extra;
+    if (ok)
+        s->r = r;
+    for (int32_t k = 0; ok && s->n_tried > 0 && k <= MOST_PRICED && !solve_over(r); k++)
+        ok = any_order_price_cut(s, choose(s, k), true, &extra) &&
+             (r->options->free_order || any_order_price_cut(s, choose(s, k), false, &extra));
+    arena_free(&a);
+    return ok ? ST_OK : diag_no_room(r->diags);
+}
+
+bool any_order_least(const struct problem *p, bool free_order, int64_t most_cost,
+                     const struct stop *stop, struct mem *mem, int64_t *least_bytes) {
+    struct arena a = arena_make(mem);
+    struct any_order *s = any_order_make(p, problem_floor(p, NULL), stop, &a);
+    bool ok = s != NULL;
+    *least_bytes = 0;
+    for (int32_t k = 0; ok && s->n_tried > 0 && k <= MOST_PRICED; k++) {
+        struct arena scratch = arena_make(mem);
+        struct lagrangian_cut cut;
+        struct lagrangian_cut_bound bound = {0};
+        any_order_sides(s, choose(s, k));
+        ok = lagrangian_cut_make(&cut, p, choose(s, k), free_order ? s->side : NULL, p->once,
+                                 &scratch);
+        if (ok) {
+            cut.stop = stop;
+            ok = lagrangian_cut_min_bytes(&cut, most_cost - problem_base_cost(p), &bound);
+        }
+        *least_bytes = bound.least_bytes > *least_bytes ? bound.least_bytes : *least_bytes;
+        arena_free(&scratch);
+    }
+    arena_free(&a);
+    return ok;
+}

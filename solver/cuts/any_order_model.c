@@ -1,0 +1,203 @@
+// Builds the program of several cuts for all orders: see any_order_model.h.
+#include "solver/cuts/any_order_model.h"
+
+#include <string.h>
+
+static int32_t at(const struct any_order_model *m, const int32_t *cols, int32_t k, int32_t i) {
+    return cols[(size_t)k * (size_t)m->view->p->n + (size_t)i];
+}
+
+static void set(const struct any_order_model *m, int32_t *cols, int32_t k, int32_t i, int32_t col) {
+    cols[(size_t)k * (size_t)m->view->p->n + (size_t)i] = col;
+}
+
+static bool is_settled(const struct any_order_model *m, int32_t i) {
+    return m->earliest[i] == m->latest[i];
+}
+
+static void add_first(struct any_order_model *m) {
+    for (int32_t i = 0; i < m->view->p->n; i++) {
+        if (is_settled(m, i))
+            continue;
+        for (int32_t s = m->earliest[i]; s <= m->latest[i]; s++)
+            set(m, m->first_col, s, i, cbc_col(&m->program, 0, 1, 0, true));
+        cbc_row(&m->program, 1, 1);
+        for (int32_t s = m->earliest[i]; s <= m->latest[i]; s++)
+            cbc_term(&m->program, at(m, m->first_col, s, i), 1);
+    }
+}
+
+// Readers have larger numbers, so one pass from the top will do.
+static void find_wanted(const struct any_order_model *m, int32_t k, bool *wanted) {
+    const struct problem *p = m->view->p;
+    for (int32_t i = p->n - 1; i >= 0; i--) {
+        wanted[i] = p->keep[i];
+        for (int32_t e = p->out_start[i]; e < p->out_start[i + 1] && !wanted[i]; e++) {
+            int32_t j = p->out_of[e];
+            wanted[i] = m->latest[j] > k || (wanted[j] && !p->once[j] && !m->view->always[j]);
+        }
+        wanted[i] = wanted[i] && m->earliest[i] <= k;
+    }
+}
+
+static void add_columns(struct any_order_model *m, int32_t k, const bool *wanted) {
+    const struct problem *p = m->view->p;
+    for (int32_t i = 0; i < p->n; i++) {
+        if (!wanted[i] || m->view->always[i])
+            continue;
+        set(m, m->keep_col, k, i, cbc_col(&m->program, 0, 1, 0, true));
+        if (p->once[i])
+            continue;
+        double cost = (double)p->cost[i] * m->view->cost_scale;
+        set(m, m->run_col, k, i, cbc_col(&m->program, 0, 1, cost, true));
+        if (m->n_cuts > 1)
+            set(m, m->later_col, k, i, cbc_col(&m->program, 0, 1, 0, false));
+    }
+}
+
+static void term(struct any_order_model *m, int32_t col, double value) {
+    if (col >= 0)
+        cbc_term(&m->program, col, value);
+}
+
+// Adds "i has run by the end of segment s", times a weight; a constant is returned.
+static double add_done(struct any_order_model *m, int32_t s, int32_t i, double weight) {
+    if (m->latest[i] <= s)
+        return weight;
+    for (int32_t k = m->earliest[i]; k <= s; k++)
+        term(m, at(m, m->first_col, k, i), weight);
+    return 0;
+}
+
+// Opens the row there[k,i] >= least.
+static void add_there(struct any_order_model *m, int32_t k, int32_t i, double least) {
+    cbc_row(&m->program, least, CBC_INF);
+    term(m, at(m, m->keep_col, k, i), 1);
+    term(m, at(m, m->run_col, k, i), 1);
+    term(m, at(m, m->first_col, k + 1, i), 1);
+}
+
+// If i has run by the cut, it is held then or run again later, as far as j runs after the cut, for
+// the first time or again: later[k,i] + keep[k,i] - done[k,i] >= later[k,j] - done[k,j]. Without j,
+// for certain.
+static void add_later(struct any_order_model *m, int32_t k, int32_t i, int32_t j) {
+    cbc_row(&m->program, 0, CBC_INF);
+    size_t row = m->program.row_lower.n - 1;
+    term(m, at(m, m->keep_col, k, i), 1);
+    term(m, at(m, m->later_col, k, i), 1);
+    double least = -add_done(m, k, i, -1);
+    if (j >= 0) {
+        term(m, at(m, m->later_col, k, j), -1);
+        least -= add_done(m, k, j, 1);
+    }
+    if (!m->program.no_room)
+        m->program.row_lower.at[row] = least;
+}
+
+// What runs after the cut, for the first time or again, wants of node i.
+static void add_needs(struct any_order_model *m, int32_t k, int32_t i) {
+    const struct problem *p = m->view->p;
+    bool now = p->keep[i] && k + 1 == m->n_cuts, later = p->keep[i];
+    for (int32_t e = p->out_start[i]; e < p->out_start[i + 1]; e++) {
+        int32_t j = p->out_of[e];
+        now = now || (is_settled(m, j) && m->earliest[j] == k + 1);
+        later = later || m->earliest[j] > k;
+    }
+    if (now)
+        add_there(m, k, i, 1);
+    if (later && m->n_cuts > 1)
+        add_later(m, k, i, -1);
+    for (int32_t e = p->out_start[i]; e < p->out_start[i + 1]; e++) {
+        int32_t j = p->out_of[e], run = at(m, m->run_col, k, j),
+                first = at(m, m->first_col, k + 1, j);
+        if (!now && (run >= 0 || first >= 0)) {
+            add_there(m, k, i, 0);
+            term(m, run, -1);
+            term(m, first, -1);
+        }
+        if (!later && m->n_cuts > 1 && (m->latest[j] > k || at(m, m->later_col, k, j) >= 0))
+            add_later(m, k, i, j);
+    }
+}
+
+// Only what has run can be kept or run again.
+static void add_done_before(struct any_order_model *m, int32_t k, int32_t i, int32_t col) {
+    if (col < 0 || m->latest[i] <= k)
+        return;
+    cbc_row(&m->program, 0, CBC_INF);
+    term(m, col, -1);
+    add_done(m, k, i, 1);
+}
+
+static void add_later_sum(struct any_order_model *m, int32_t k, int32_t i) {
+    if (at(m, m->later_col, k, i) < 0)
+        return;
+    cbc_row(&m->program, 0, CBC_INF);
+    term(m, at(m, m->later_col, k, i), -1);
+    for (int32_t l = k; l < m->n_cuts; l++)
+        term(m, at(m, m->run_col, l, i), 1);
+}
+
+static void add_cut(struct any_order_model *m, int32_t k) {
+    const struct problem *p = m->view->p;
+    int32_t q = m->cuts[k];
+    double scale = m->view->byte_scale;
+    for (int32_t i = 0; i < p->n; i++) {
+        int32_t keep = at(m, m->keep_col, k, i);
+        if (keep < 0)
+            continue;
+        add_needs(m, k, i);
+        add_done_before(m, k, i, keep);
+        add_done_before(m, k, i, at(m, m->run_col, k, i));
+        add_done_before(m, k, i, at(m, m->later_col, k, i));
+        add_later_sum(m, k, i);
+        if (k + 1 < m->n_cuts && at(m, m->keep_col, k + 1, i) >= 0) {
+            add_there(m, k, i, 0);
+            term(m, at(m, m->keep_col, k + 1, i), -1);
+        }
+    }
+    cbc_row(&m->program, -CBC_INF, (double)(m->view->room - cut_need(m->view, q)) * scale);
+    for (int32_t i = 0; i < p->n; i++)
+        if (at(m, m->keep_col, k, i) >= 0 && i != q && !cut_reads(m->view, q, i))
+            term(m, at(m, m->keep_col, k, i), (double)p->bytes[i] * scale);
+}
+
+// What a node reads has run by the end of every segment by which it has itself.
+static void add_order(struct any_order_model *m) {
+    const struct problem *p = m->view->p;
+    for (int32_t i = 0; i < p->n; i++)
+        for (int32_t e = p->in_start[i]; e < p->in_start[i + 1]; e++)
+            for (int32_t s = m->earliest[i]; s < m->latest[p->in_of[e]]; s++) {
+                cbc_row(&m->program, 0, CBC_INF);
+                add_done(m, s, p->in_of[e], 1);
+                add_done(m, s, i, -1);
+            }
+}
+
+static int32_t *no_columns(struct arena *a, size_t n) {
+    int32_t *cols = ARENA_ARRAY(a, int32_t, n);
+    if (cols)
+        memset(cols, -1, n * sizeof *cols);
+    return cols;
+}
+
+bool any_order_model_build(struct any_order_model *m, struct arena *a) {
+    size_t n = (size_t)m->view->p->n, n_cuts = (size_t)m->n_cuts;
+    bool *wanted = ARENA_ARRAY(a, bool, n);
+    cbc_open(&m->program, a);
+    m->first_col = no_columns(a, (n_cuts + 1) * n);
+    m->keep_col = no_columns(a, n_cuts * n);
+    m->run_col = no_columns(a, n_cuts * n);
+    m->later_col = no_columns(a, n_cuts * n);
+    if (!wanted || !m->first_col || !m->keep_col || !m->run_col || !m->later_col)
+        return false;
+    add_first(m);
+    for (int32_t k = 0; k < m->n_cuts; k++) {
+        find_wanted(m, k, wanted);
+        add_columns(m, k, wanted);
+    }
+    for (int32_t k = 0; k < m->n_cuts; k++)
+        add_cut(m, k);
+    add_order(m);
+    return !m->program.no_room;
+}

@@ -1,0 +1,103 @@
+// Initial solutions by cuts: see initial.h.
+#include "solver/cuts/initial.h"
+
+#include "solver/cuts/initial_cut.h"
+#include "solver/model/sequence_problem.h"
+
+enum { MOST_CUTS = 12, LEAST_APART = 4 };
+
+struct start {
+    struct arena *a;        // for what goes out
+    const int32_t *node_of; // nodes of the order at hand, among the given ones
+    struct sequence best;
+    int64_t cost, excess_bytes; // of the best
+    int64_t peak_bytes;
+    int64_t most_cost; // of a sequence that is worth a look: of the best, once that fits
+};
+
+// Keeps what was laid out if it is the best so far.
+static bool take(void *context, const struct initial_cut *c) {
+    struct start *s = context;
+    bool better = c->excess_bytes < s->excess_bytes ||
+                  (c->excess_bytes == s->excess_bytes && c->facts.cost < s->cost);
+    if (c->goal.least_peak)
+        better = c->facts.cost <= c->goal.most_cost && c->facts.peak_bytes < s->peak_bytes;
+    if (c->facts.wrong_at >= 0 || !better)
+        return true;
+    int32_t *at = ARENA_ARRAY(s->a, int32_t, c->now.n);
+    for (int32_t t = 0; at && t < c->now.n; t++)
+        at[t] = s->node_of[c->now.at[t]];
+    s->best = (struct sequence){at, c->now.n};
+    s->cost = c->facts.cost;
+    s->excess_bytes = c->excess_bytes;
+    s->peak_bytes = c->facts.peak_bytes;
+    s->most_cost = s->excess_bytes == 0 ? s->cost : INT64_MAX;
+    return at != NULL;
+}
+
+// Cuts the best sequence at its peak.
+static bool cut_best(struct start *s, const struct problem *p, const struct start_goal *goal,
+                     const struct stop *stop, size_t n_growths) {
+    static const double growths[] = {1, 1.25, 1.5};
+    struct arena scratch = arena_make(s->a->mem);
+    struct sequence_facts facts;
+    struct problem order;
+    struct initial_cut cut;
+    bool ok = sequence_measure(p, s->best, &scratch, &facts) &&
+              unroll(p, s->best, &scratch, &order) &&
+              initial_cut_make(&cut, &order, facts.peak_at, goal, stop, &scratch);
+    s->node_of = s->best.at;
+    for (size_t g = 0; ok && g < n_growths; g++)
+        for (int32_t apart = cut.q + 1; ok && apart >= LEAST_APART; apart = apart * 2 / 3)
+            ok = initial_cut_run(&cut, apart, growths[g], &s->most_cost, take, s);
+    arena_free(&scratch);
+    return ok;
+}
+
+// Cuts until the budget is met, or nothing is gained any more.
+static bool meet_budget(struct start *s, const struct problem *p, int64_t budget_bytes,
+                        const struct stop *stop) {
+    struct start_goal goal = {.budget_bytes = budget_bytes};
+    bool ok = sequence_given(p, s->a, &s->best) &&
+              sequence_excess(p, s->best, budget_bytes, s->a, &s->excess_bytes);
+    s->cost = problem_base_cost(p);
+    s->most_cost = INT64_MAX;
+    for (int k = 0; ok && k < MOST_CUTS && s->excess_bytes > 0; k++) {
+        int64_t before = s->excess_bytes;
+        ok = cut_best(s, p, &goal, stop, k == 0 ? 3 : 1) && sequence_prune(p, &s->best, s->a);
+        if (s->excess_bytes == before || (stop && stop_now(stop)))
+            break;
+    }
+    return ok;
+}
+
+// A schedule that fails a smaller budget may still fit this one.
+bool initial_by_cuts(const struct problem *p, int64_t budget_bytes, const struct stop *stop,
+                     struct arena *a, struct sequence *out) {
+    static const double shrinks[] = {1, 0.95, 0.9, 0.8};
+    int64_t least = INT64_MAX;
+    bool ok = true;
+    for (size_t k = 0; ok && k < sizeof shrinks / sizeof *shrinks && least > 0; k++) {
+        struct start s = {.a = a};
+        int64_t excess, room = budget_bytes - p->fixed_bytes;
+        ok = meet_budget(&s, p, p->fixed_bytes + (int64_t)((double)room * shrinks[k]), stop) &&
+             sequence_excess(p, s.best, budget_bytes, a, &excess);
+        if (ok && excess < least) {
+            least = excess;
+            *out = s.best;
+        }
+    }
+    return ok;
+}
+
+bool initial_min_peak(const struct problem *p, int64_t most_cost, const struct stop *stop,
+                      struct arena *a, struct sequence *out) {
+    struct start s = {.a = a, .most_cost = INT64_MAX};
+    struct start_goal goal = {.least_peak = true, .most_cost = most_cost};
+    struct sequence_facts facts;
+    bool ok = sequence_given(p, a, &s.best) && sequence_measure(p, s.best, a, &facts);
+    s.peak_bytes = facts.peak_bytes;
+    ok = ok && cut_best(&s, p, &goal, stop, 3) && sequence_prune(p, &s.best, a);
+    *out = s.best;
+    return ok;
+}

@@ -1,0 +1,225 @@
+// One cut for a start: see initial_cut.h.
+#include "solver/cuts/initial_cut.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_ROUNDS = 6, BISECTIONS = 12, MOST_RISES = 60 };
+#define TILT 0.02 // among equals, what runs again late is let go first: memory is low by then
+
+// Bytes that the nodes up to each one hand on to the ones after it, up to the cut.
+static void find_crossing(struct initial_cut *s) {
+    const struct problem *p = s->p;
+    for (int32_t i = 0; i < s->q; i++) {
+        s->last[i] = i;
+        for (int32_t e = p->out_start[i]; e < p->out_start[i + 1] && p->out_of[e] <= s->q; e++)
+            s->last[i] = p->out_of[e];
+        s->crossing[i] += p->bytes[i];
+        s->crossing[s->last[i]] -= p->bytes[i];
+    }
+    for (int32_t i = 1; i < s->q; i++)
+        s->crossing[i] += s->crossing[i - 1];
+}
+
+bool initial_cut_make(struct initial_cut *s, const struct problem *p, int32_t q,
+                      const struct start_goal *goal, const struct stop *stop, struct arena *a) {
+    struct arena scratch = arena_make(a->mem);
+    struct lagrangian_cut cut;
+    struct lagrangian_cut_bound bound;
+    size_t n = (size_t)p->n;
+    *s = (struct initial_cut){.p = p,
+                              .goal = *goal,
+                              .stop = stop,
+                              .mem = a->mem,
+                              .q = q,
+                              .pinned = ARENA_ARRAY(a, bool, n),
+                              .back = ARENA_ARRAY(a, bool, n),
+                              .last = ARENA_ARRAY(a, int32_t, n),
+                              .crossing = ARENA_ARRAY(a, int64_t, n),
+                              .boundary = ARENA_ARRAY(a, int32_t, n),
+                              .stack = ARENA_ARRAY(a, int32_t, n + (size_t)p->n_edges + 1),
+                              .now = {ARENA_ARRAY(a, int32_t, 2 * n), 0}};
+    bool ok = s->pinned && s->back && s->last && s->crossing && s->boundary && s->stack &&
+              s->now.at && lagrangian_cut_make(&cut, p, q, NULL, p->once, &scratch);
+    if (ok) {
+        find_crossing(s);
+        cut.stop = stop;
+        ok = goal->least_peak
+                 ? lagrangian_cut_min_bytes(&cut, goal->most_cost - problem_base_cost(p), &bound)
+                 : lagrangian_cut_bound(&cut, goal->budget_bytes, &bound);
+        s->first_price = bound.price;
+    }
+    arena_free(&scratch);
+    return ok;
+}
+
+// Boundaries lie where the least crosses in their stretch.
+static void pin_boundaries(struct initial_cut *s, int32_t apart, double growth) {
+    double length = apart;
+    int32_t n = 0;
+    memcpy(s->pinned, s->p->once, (size_t)s->p->n * sizeof *s->pinned);
+    for (int32_t to = s->q; to - length >= 0; length *= growth) {
+        int32_t from = to - (int32_t)length, best = from;
+        for (int32_t i = from; i < to; i++)
+            if (s->crossing[i] <= s->crossing[best])
+                best = i;
+        s->boundary[n++] = best;
+        to = from;
+    }
+    for (int32_t i = 0; i < s->q; i++) {
+        while (n > 0 && s->boundary[n - 1] < i)
+            n--;
+        if (n > 0 && s->last[i] > s->boundary[n - 1])
+            s->pinned[i] = true;
+    }
+}
+
+static bool is_needed(const struct initial_cut *s, const bool *gone, int32_t node) {
+    return node < s->q && gone[node] && !s->back[node];
+}
+
+// Runs the node again, after all that it reads and that is gone. A stack, not recursion: chains of
+// tensors that are gone may be as long as the graph.
+static void run_again(struct initial_cut *s, const bool *gone, int32_t node) {
+    const struct problem *p = s->p;
+    int32_t n = 0;
+    s->stack[n++] = node;
+    while (n > 0) {
+        int32_t top = s->stack[n - 1], before = n;
+        if (s->back[top]) {
+            n--;
+            continue;
+        }
+        for (int32_t e = p->in_start[top]; e < p->in_start[top + 1]; e++)
+            if (is_needed(s, gone, p->in_of[e]))
+                s->stack[n++] = p->in_of[e];
+        if (n > before)
+            continue;
+        n--;
+        s->back[top] = true;
+        s->now.at[s->now.n++] = top;
+    }
+}
+
+// The sequence in which `gone` is not held across the cut, and what it costs and exceeds.
+static bool lay_out(struct initial_cut *s, const bool *gone) {
+    const struct problem *p = s->p;
+    struct arena scratch = arena_make(s->mem);
+    memset(s->back, 0, (size_t)p->n * sizeof *s->back);
+    s->now.n = 0;
+    for (int32_t i = 0; i < p->n; i++) {
+        if (i > s->q)
+            for (int32_t e = p->in_start[i]; e < p->in_start[i + 1]; e++)
+                if (is_needed(s, gone, p->in_of[e]))
+                    run_again(s, gone, p->in_of[e]);
+        s->now.at[s->now.n++] = i;
+    }
+    for (int32_t i = 0; i < s->q; i++)
+        if (p->keep[i] && is_needed(s, gone, i))
+            run_again(s, gone, i);
+    bool ok = sequence_measure(p, s->now, &scratch, &s->facts);
+    if (ok && !s->goal.least_peak)
+        ok = sequence_excess(p, s->now, s->goal.budget_bytes, &scratch, &s->excess_bytes);
+    arena_free(&scratch);
+    return ok;
+}
+
+// The least price, from *price on, at which no more than the target is held at the cut. *met:
+// there is one, and its choice is the cut's last.
+static bool meet_target(struct lagrangian_cut *c, int64_t target_bytes, double *price, bool *met) {
+    double low = *price, high = *price;
+    *met = false;
+    if (!lagrangian_cut_price(c, high))
+        return false;
+    for (int k = 0; c->held_bytes > target_bytes; k++) {
+        if (isinf(high))
+            return true;
+        low = high;
+        high = k < MOST_RISES ? high * (k < 3 ? 1.02 : 1.5) : INFINITY;
+        if (!lagrangian_cut_price(c, high))
+            return false;
+    }
+    for (int k = 0; k < BISECTIONS && low < high && !isinf(high); k++) {
+        double middle = (low + high) / 2;
+        if (!lagrangian_cut_price(c, middle))
+            return false;
+        *(c->held_bytes <= target_bytes ? &high : &low) = middle;
+    }
+    *met = true;
+    *price = low;
+    return lagrangian_cut_price(c, high);
+}
+
+// The highest price that costs no more than allowed; *met as above.
+static bool meet_cost(struct lagrangian_cut *c, int64_t most_extra_cost, double price, bool *met) {
+    double low = price, high = price;
+    *met = false;
+    if (!lagrangian_cut_price(c, price))
+        return false;
+    bool dear = c->extra_cost > most_extra_cost;
+    for (int k = 0; k < MOST_RISES && (c->extra_cost > most_extra_cost) == dear; k++) {
+        double factor = k < 3 ? 1.02 : 1.5;
+        *(dear ? &high : &low) = dear ? low : high;
+        *(dear ? &low : &high) *= dear ? 1 / factor : factor;
+        if (!lagrangian_cut_price(c, dear ? low : high))
+            return false;
+    }
+    for (int k = 0; k < BISECTIONS; k++) {
+        double middle = (low + high) / 2;
+        if (!lagrangian_cut_price(c, middle))
+            return false;
+        *(c->extra_cost <= most_extra_cost ? &low : &high) = middle;
+    }
+    if (!lagrangian_cut_price(c, low))
+        return false;
+    *met = c->extra_cost <= most_extra_cost;
+    return true;
+}
+
+static bool run_cost(struct initial_cut *s, struct lagrangian_cut *c, initial_cut_found *found,
+                     void *context) {
+    bool met;
+    if (s->stop && stop_now(s->stop))
+        return true;
+    if (!meet_cost(c, s->goal.most_cost - problem_base_cost(s->p), s->first_price, &met))
+        return false;
+    return !met || (lay_out(s, c->gone) && found(context, s));
+}
+
+static bool run_rounds(struct initial_cut *s, struct lagrangian_cut *c, const int64_t *most_cost,
+                       initial_cut_found *found, void *context) {
+    double price = s->first_price;
+    int64_t target = s->goal.budget_bytes;
+    for (int k = 0; k < MOST_ROUNDS && !(s->stop && stop_now(s->stop)); k++) {
+        bool met;
+        if (!meet_target(c, target, &price, &met))
+            return false;
+        if (!met)
+            return true;
+        if (!lay_out(s, c->gone) || !found(context, s))
+            return false;
+        if (s->excess_bytes == 0 || s->facts.cost >= *most_cost)
+            return true;
+        target = c->held_bytes < target ? c->held_bytes : target;
+        target -= s->facts.peak_bytes - s->goal.budget_bytes;
+    }
+    return true;
+}
+
+bool initial_cut_run(struct initial_cut *s, int32_t apart, double growth, const int64_t *most_cost,
+                     initial_cut_found *found, void *context) {
+    struct arena scratch = arena_make(s->mem);
+    struct lagrangian_cut cut;
+    if (s->first_price <= 0)
+        return true;
+    pin_boundaries(s, apart, growth);
+    bool ok = lagrangian_cut_make(&cut, s->p, s->q, NULL, s->pinned, &scratch);
+    if (ok) {
+        cut.stop = s->stop;
+        cut.tilt = TILT;
+        ok = s->goal.least_peak ? run_cost(s, &cut, found, context)
+                                : run_rounds(s, &cut, most_cost, found, context);
+    }
+    arena_free(&scratch);
+    return ok;
+}

@@ -1,0 +1,270 @@
+// The priced cut: see lagrangian_cut.h. Stages: who may run again and what that needs; one
+// selection per price; and the search for the price that proves the most, by intersecting the lines
+// cost + price * (bytes - room) of the choices on either side of the best one.
+#include "solver/cuts/lagrangian_cut.h"
+
+#include <math.h>
+#include <string.h>
+
+#define COST_RANGE  ((double)((int64_t)1 << 38)) // scaled costs together stay below
+#define PRICE_RANGE ((int64_t)1 << 39)           // a node that is dearer will not be held anyway
+#define MOST_PRICES 24
+
+static enum cut_side side_of(const enum cut_side *side, int32_t q, int32_t i) {
+    if (side)
+        return side[i];
+    return i < q ? SIDE_BEFORE : i == q ? SIDE_AT : SIDE_AFTER;
+}
+
+enum role {
+    ROLE_NONE, // gone, or of no bytes: it does not matter
+    ROLE_FREE, // there at q anyway
+    ROLE_MUST, // read later
+    ROLE_TOOL, // read by something that may run again
+};
+
+// May the node run after q, for the first time or again?
+static bool may_run(const struct lagrangian_cut *c, const enum cut_side *side, int32_t i) {
+    return !c->pinned[i] || side_of(side, c->q, i) == SIDE_NONE;
+}
+
+// From the top: readers have larger numbers.
+static void find_roles(const struct lagrangian_cut *c, const enum cut_side *side, enum role *role) {
+    const struct problem *p = c->p;
+    for (int32_t i = p->n - 1; i >= 0; i--) {
+        bool must = p->keep[i], tool = false, at_q = i == c->q;
+        if (side_of(side, c->q, i) == SIDE_AFTER)
+            continue;
+        for (int32_t e = p->out_start[i]; e < p->out_start[i + 1]; e++) {
+            int32_t j = p->out_of[e];
+            at_q = at_q || j == c->q;
+            must = must || side_of(side, c->q, j) == SIDE_AFTER;
+            tool = tool || ((role[j] == ROLE_MUST || role[j] == ROLE_TOOL) && may_run(c, side, j));
+        }
+        role[i] = p->bytes[i] == 0 || at_q ? ROLE_FREE
+                  : must                   ? ROLE_MUST
+                  : tool                   ? ROLE_TOOL
+                                           : ROLE_NONE;
+    }
+}
+
+static bool allocate(struct lagrangian_cut *c, const enum cut_side *side, const enum role *role,
+                     struct arena *a, int32_t **tool_of) {
+    const struct problem *p = c->p;
+    struct selection *s = &c->selection;
+    int32_t n_edges = 0;
+    for (int32_t i = 0; i < p->n; i++) {
+        bool chosen = role[i] == ROLE_MUST || role[i] == ROLE_TOOL;
+        s->n_tools += role[i] == ROLE_TOOL;
+        chosen = chosen && may_run(c, side, i);
+        s->n_projects += chosen;
+        n_edges += chosen ? p->in_start[i + 1] - p->in_start[i] + 1 : 0;
+    }
+    s->need_start = ARENA_ARRAY(a, int32_t, s->n_projects + 1);
+    s->need_of = ARENA_ARRAY(a, int32_t, n_edges);
+    s->profit = ARENA_ARRAY(a, int64_t, s->n_projects);
+    s->price = ARENA_ARRAY(a, int64_t, s->n_tools);
+    s->taken = ARENA_ARRAY(a, bool, s->n_projects);
+    c->project = ARENA_ARRAY(a, int32_t, s->n_projects);
+    c->tool = ARENA_ARRAY(a, int32_t, s->n_tools);
+    c->must = ARENA_ARRAY(a, bool, s->n_projects);
+    c->cost = ARENA_ARRAY(a, int64_t, s->n_projects);
+    c->gone = ARENA_ARRAY(a, bool, p->n);
+    *tool_of = ARENA_ARRAY(a, int32_t, p->n);
+    return s->need_start && s->need_of && s->profit && s->price && s->taken && c->project &&
+           c->tool && c->must && c->cost && c->gone && *tool_of;
+}
+
+static void add_project(struct lagrangian_cut *c, int32_t i, const enum cut_side *side,
+                        const enum role *role, const int32_t *tool_of) {
+    const struct problem *p = c->p;
+    struct selection *s = &c->selection;
+    int32_t at = s->n_projects++, n = s->need_start[at];
+    c->project[at] = i;
+    c->must[at] = role[i] == ROLE_MUST;
+    c->cost[at] = side_of(side, c->q, i) == SIDE_NONE ? 0 : p->cost[i]; // it may be its first run
+    c->must_bytes += c->must[at] ? p->bytes[i] : 0;
+    if (role[i] == ROLE_TOOL)
+        s->need_of[n++] = tool_of[i];
+    for (int32_t e = p->in_start[i]; e < p->in_start[i + 1]; e++)
+        if (role[p->in_of[e]] == ROLE_TOOL)
+            s->need_of[n++] = tool_of[p->in_of[e]];
+    s->need_start[at + 1] = n;
+}
+
+bool lagrangian_cut_make(struct lagrangian_cut *c, const struct problem *p, int32_t q,
+                         const enum cut_side *side, const bool *pinned, struct arena *a) {
+    *c = (struct lagrangian_cut){.p = p, .pinned = pinned, .mem = a->mem, .q = q, .cost_scale = 1};
+    enum role *role = ARENA_ARRAY(a, enum role, p->n);
+    int32_t *tool_of;
+    if (!role)
+        return false;
+    find_roles(c, side, role);
+    if (!allocate(c, side, role, a, &tool_of))
+        return false;
+    double cost = 1;
+    c->selection.n_projects = c->selection.n_tools = 0;
+    c->fixed_bytes = p->fixed_bytes + p->bytes[q] + p->workspace[q];
+    for (int32_t e = p->in_start[q]; e < p->in_start[q + 1]; e++)
+        c->fixed_bytes += p->bytes[p->in_of[e]];
+    for (int32_t i = 0; i < p->n; i++) {
+        cost += (double)p->cost[i];
+        if (role[i] == ROLE_TOOL) {
+            tool_of[i] = c->selection.n_tools;
+            c->tool[c->selection.n_tools++] = i;
+        }
+        if (role[i] == ROLE_MUST && !may_run(c, side, i))
+            c->fixed_bytes += p->bytes[i];
+        else if ((role[i] == ROLE_MUST || role[i] == ROLE_TOOL) && may_run(c, side, i))
+            add_project(c, i, side, role, tool_of);
+        c->gone[i] = role[i] == ROLE_NONE && !p->once[i] && side_of(side, q, i) == SIDE_BEFORE;
+    }
+    c->cost_scale = exp2(floor(log2(COST_RANGE / cost)));
+    return true;
+}
+
+// What a node costs, rounded down, so that whatever is proven stays true. With a tilt nothing is
+// proven: then later nodes are dearer.
+static int64_t scaled_cost(const struct lagrangian_cut *c, int32_t k) {
+    double cost = (double)c->cost[k] * c->cost_scale;
+    return (int64_t)(cost * (1 + c->tilt * (double)c->project[k] / (double)c->p->n));
+}
+
+static int64_t priced(const struct lagrangian_cut *c, int32_t i, double price) {
+    double value = price * c->cost_scale * (double)c->p->bytes[i] * (1 - 1e-15);
+    return value < (double)PRICE_RANGE ? (int64_t)value : PRICE_RANGE;
+}
+
+// The choice of the selection, in nodes, bytes and cost.
+static void take_choice(struct lagrangian_cut *c) {
+    const struct problem *p = c->p;
+    const struct selection *s = &c->selection;
+    c->held_bytes = c->fixed_bytes + c->must_bytes;
+    c->extra_cost = 0;
+    // A tool is there when a taken project needs it, and held unless it runs again itself.
+    for (int32_t t = 0; t < s->n_tools; t++)
+        c->gone[c->tool[t]] = true;
+    for (int32_t k = 0; k < s->n_projects; k++)
+        for (int32_t e = s->need_start[k]; s->taken[k] && e < s->need_start[k + 1]; e++)
+            c->gone[c->tool[s->need_of[e]]] = false;
+    for (int32_t t = 0; t < s->n_tools; t++)
+        c->held_bytes += c->gone[c->tool[t]] ? 0 : p->bytes[c->tool[t]];
+    for (int32_t k = 0; k < s->n_projects; k++) {
+        int32_t i = c->project[k];
+        c->extra_cost += s->taken[k] ? c->cost[k] : 0;
+        c->held_bytes -= s->taken[k] ? p->bytes[i] : 0;
+        c->gone[i] = s->taken[k] || (!c->must[k] && c->gone[i]);
+    }
+}
+
+bool lagrangian_cut_price(struct lagrangian_cut *c, double price) {
+    const struct problem *p = c->p;
+    struct selection *s = &c->selection;
+    int64_t must = 0;
+    bool only_bytes = isinf(price);
+    for (int32_t t = 0; t < s->n_tools; t++)
+        s->price[t] = only_bytes ? p->bytes[c->tool[t]] : priced(c, c->tool[t], price);
+    for (int32_t k = 0; k < s->n_projects; k++) {
+        int32_t i = c->project[k];
+        int64_t saved = only_bytes ? p->bytes[i] : priced(c, i, price);
+        int64_t profit = saved - (only_bytes ? 0 : scaled_cost(c, k));
+        s->profit[k] = profit > 0 ? profit : 0;
+        must += c->must[k] ? saved : 0;
+    }
+    if (!selection_solve(s, c->mem, c->stop))
+        return false;
+    c->least_value = must - s->most;
+    take_choice(c);
+    return true;
+}
+
+struct point {
+    double cost, bytes;
+};
+
+// Of the two numbers of a point, one is limited and the other wanted small.
+struct question {
+    bool bytes_limited;
+    double limit;
+};
+
+// What the last price proves about the number that is wanted small, with an account of roundings.
+static double proven(const struct lagrangian_cut *c, const struct question *ask, double price) {
+    double least = (double)c->least_value / c->cost_scale, fixed = (double)c->fixed_bytes;
+    double limit = ask->bytes_limited ? (ask->limit - fixed) * price : ask->limit;
+    double value = least - limit - 1e-14 * (fabs(limit) + least);
+    return ask->bytes_limited ? value : value / price + fixed;
+}
+
+static bool is_cheap_side(const struct question *ask, struct point x) {
+    return ask->bytes_limited ? x.bytes > ask->limit : x.cost <= ask->limit;
+}
+
+// Between a point that is cheap and one that is small, until no price gives another point. The
+// best that was proven is *value, at *price; they stay as they are if nothing was.
+static bool search(struct lagrangian_cut *c, const struct question *ask, struct point small,
+                   double *value, double *price) {
+    struct point cheap = {0, (double)(c->fixed_bytes + c->must_bytes)};
+    for (int k = 0; k < MOST_PRICES && !(c->stop && stop_now(c->stop)); k++) {
+        double now = (small.cost - cheap.cost) / (cheap.bytes - small.bytes);
+        if (!(now > 0))
+            return true;
+        if (!lagrangian_cut_price(c, now))
+            return false;
+        double found = proven(c, ask, now);
+        bool much = found > *value * (1 + 1e-6);
+        if (found > *value) {
+            *value = found;
+            *price = now;
+        }
+        struct point x = {(double)c->extra_cost, (double)c->held_bytes};
+        double below = cheap.cost - x.cost + now * (cheap.bytes - x.bytes);
+        if (below <= 1e-9 * (cheap.cost + now * cheap.bytes) || (!much && k > 2))
+            return true;
+        *(is_cheap_side(ask, x) ? &cheap : &small) = x;
+    }
+    return true;
+}
+
+// A price so low that it only lets go what costs nothing.
+static double least_price(const struct lagrangian_cut *c) {
+    return 1e-9 / c->cost_scale / ((double)c->must_bytes + 1);
+}
+
+bool lagrangian_cut_bound(struct lagrangian_cut *c, int64_t budget_bytes,
+                          struct lagrangian_cut_bound *out) {
+    struct question ask = {true, (double)budget_bytes};
+    *out = (struct lagrangian_cut_bound){0};
+    if (!lagrangian_cut_price(c, INFINITY))
+        return false;
+    out->least_bytes = c->fixed_bytes + c->least_value;
+    if (c->fixed_bytes + c->must_bytes <= budget_bytes || c->held_bytes > budget_bytes)
+        return true; // there is room for all, or none at any price
+    double value = 0;
+    out->price = least_price(c);
+    if (!search(c, &ask, (struct point){(double)c->extra_cost, (double)c->held_bytes}, &value,
+                &out->price))
+        return false;
+    out->extra_cost = (int64_t)ceil(value);
+    return true;
+}
+
+bool lagrangian_cut_min_bytes(struct lagrangian_cut *c, int64_t most_extra_cost,
+                              struct lagrangian_cut_bound *out) {
+    struct question ask = {false, (double)most_extra_cost};
+    *out = (struct lagrangian_cut_bound){0};
+    if (!lagrangian_cut_price(c, INFINITY))
+        return false;
+    out->least_bytes = c->fixed_bytes + c->least_value;
+    if (c->must_bytes == 0)
+        return true;
+    double value = (double)out->least_bytes;
+    out->price = least_price(c);
+    if (!search(c, &ask, (struct point){(double)c->extra_cost, (double)c->held_bytes}, &value,
+                &out->price))
+        return false;
+    // Sizes beyond 2^53 are not exact in `value`.
+    if (value * (1 - 1e-15) > (double)out->least_bytes)
+        out->least_bytes = (int64_t)ceil(value * (1 - 1e-15));
+    return true;
+}

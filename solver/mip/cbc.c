@@ -1,0 +1,192 @@
+// Calls Clp for linear programs and CBC for mixed-integer ones, through their C interfaces. A
+// matrix comes in by rows and is handed over by columns. All logging is off.
+//
+// Lessons that are built in: dual simplex always (costs are not negative, so the slack basis is
+// dual feasible); time is counted by the clock, not by CPU; one thread, so that a node limit
+// repeats exactly; no heuristics of CBC's own: schedules are found by other means, and these
+// heuristics solve smaller programs that the limits do not reach.
+#include "solver/mip/cbc.h"
+
+#include <stdio.h>
+
+#include <coin/Cbc_C_Interface.h>
+#include <coin/Clp_C_Interface.h>
+
+#include "solver/mip/worker.h"
+
+// Iterations of the simplex method between two looks at the clock: fewer for larger programs, since
+// each takes longer.
+#define LP_PIECE       ((int64_t)20000000)
+#define LP_PIECE_LEAST 200
+
+struct by_column {
+    CoinBigIndex *start;
+    int *row;
+    double *value;
+};
+
+static bool transpose(const struct cbc_model *m, struct arena *a, struct by_column *out) {
+    size_t n_cols = m->col_cost.n, n_terms = m->term_col.n;
+    out->start = ARENA_ARRAY(a, CoinBigIndex, n_cols + 1);
+    out->row = ARENA_ARRAY(a, int, n_terms);
+    out->value = ARENA_ARRAY(a, double, n_terms);
+    CoinBigIndex *next = ARENA_ARRAY(a, CoinBigIndex, n_cols + 1);
+    if (!out->start || !out->row || !out->value || !next)
+        return false;
+    for (size_t k = 0; k < n_terms; k++)
+        out->start[m->term_col.at[k] + 1]++;
+    for (size_t j = 0; j < n_cols; j++)
+        next[j + 1] = out->start[j + 1] += out->start[j];
+    size_t row = 0;
+    for (size_t k = 0; k < n_terms; k++) {
+        while (row + 1 < m->row_start.n && (size_t)m->row_start.at[row + 1] <= k)
+            row++;
+        CoinBigIndex at = next[m->term_col.at[k]]++;
+        out->row[at] = (int)row;
+        out->value[at] = m->term_value.at[k];
+    }
+    return true;
+}
+
+static bool lp_take(Clp_Simplex *lp, const struct cbc_model *m, struct arena *a,
+                    struct cbc_answer *out) {
+    int state = Clp_status(lp);
+    out->n_iterations = Clp_getIterationCount(lp);
+    out->result = state == 0   ? CBC_OPTIMAL
+                  : state == 1 ? CBC_INFEASIBLE
+                  : state == 3 ? CBC_FEASIBLE
+                               : CBC_UNKNOWN;
+    if (out->result == CBC_FEASIBLE && !Clp_primalFeasible(lp))
+        out->result = CBC_UNKNOWN;
+    out->objective = Clp_getObjValue(lp);
+    out->x = arena_copy(a, Clp_getColSolution(lp), m->col_cost.n * sizeof(double));
+    out->price = arena_copy(a, Clp_getRowPrice(lp), m->row_lower.n * sizeof(double));
+    if (out->result == CBC_OPTIMAL)
+        out->bound = out->objective;
+    return out->x && out->price;
+}
+
+// The dual simplex method in pieces, since Clp cannot be stopped from outside: after each one it
+// goes on from where it was. (Clp's initial solve would take SIGINT from the program around it.)
+static void run_dual(Clp_Simplex *lp, const struct cbc_limits *limits) {
+    int64_t size = 1 + (int64_t)Clp_numberRows(lp) + Clp_numberColumns(lp);
+    int piece = LP_PIECE / size > LP_PIECE_LEAST ? (int)(LP_PIECE / size) : LP_PIECE_LEAST;
+    int64_t end_ns = STOP_NEVER;
+    if (limits->seconds > 0 && limits->seconds < 1e9)
+        end_ns = stop_clock_ns() + (int64_t)(limits->seconds * 1e9);
+    for (int done = piece; done <= INT32_MAX - piece; done += piece) {
+        Clp_setMaximumIterations(lp, done);
+        Clp_dual(lp, 0);
+        bool out_of_time = stop_clock_ns() >= end_ns || (limits->stop && stop_now(limits->stop));
+        if (Clp_status(lp) != 3 || out_of_time)
+            return;
+    }
+}
+
+bool cbc_lp(const struct cbc_model *m, const struct cbc_limits *limits, struct arena *a,
+            struct cbc_answer *out) {
+    *out = (struct cbc_answer){.bound = -CBC_INF};
+    struct arena scratch = arena_make(a->mem);
+    struct by_column c;
+    bool ok = !m->no_room && transpose(m, &scratch, &c);
+    if (ok) {
+        Clp_Simplex *lp = Clp_newModel();
+        Clp_setLogLevel(lp, 0);
+        Clp_loadProblem(lp, cbc_n_cols(m), cbc_n_rows(m), c.start, c.row, c.value, m->col_lower.at,
+                        m->col_upper.at, m->col_cost.at, m->row_lower.at, m->row_upper.at);
+        run_dual(lp, limits);
+        ok = lp_take(lp, m, a, out);
+        Clp_deleteModel(lp);
+    }
+    arena_free(&scratch);
+    return ok;
+}
+
+static void set_number(Cbc_Model *cbc, const char *name, double value) {
+    char text[40];
+    snprintf(text, sizeof text, "%.17g", value);
+    Cbc_setParameter(cbc, name, text);
+}
+
+static bool set_start(Cbc_Model *cbc, const struct cbc_model *m, const double *start,
+                      struct arena *scratch) {
+    int n = cbc_n_cols(m);
+    int *index = ARENA_ARRAY(scratch, int, n);
+    if (!index)
+        return false;
+    for (int j = 0; j < n; j++)
+        index[j] = j;
+    Cbc_setMIPStartI(cbc, n, index, start);
+    return true;
+}
+
+static bool mip_take(Cbc_Model *cbc, const struct cbc_model *m, struct arena *a,
+                     struct cbc_answer *out) {
+    out->n_nodes = Cbc_getNodeCount(cbc);
+    out->n_iterations = Cbc_getIterationCount(cbc);
+    out->bound = Cbc_getBestPossibleObjValue(cbc);
+    if (Cbc_isProvenInfeasible(cbc)) {
+        out->result = CBC_INFEASIBLE;
+        out->bound = CBC_INF;
+        return true;
+    }
+    const double *x = Cbc_bestSolution(cbc);
+    if (!x || Cbc_isAbandoned(cbc)) {
+        out->result = CBC_UNKNOWN;
+        return true;
+    }
+    out->result = Cbc_isProvenOptimal(cbc) ? CBC_OPTIMAL : CBC_FEASIBLE;
+    out->objective = Cbc_getObjValue(cbc);
+    out->x = arena_copy(a, x, m->col_cost.n * sizeof(double));
+    return out->x != NULL;
+}
+
+bool cbc_mip_here(const struct cbc_model *m, const double *start, const struct cbc_limits *limits,
+                  struct arena *a, struct cbc_answer *out) {
+    *out = (struct cbc_answer){.bound = -CBC_INF};
+    struct arena scratch = arena_make(a->mem);
+    struct by_column c;
+    int64_t began_ns = stop_clock_ns();
+    bool ok = !m->no_room && transpose(m, &scratch, &c);
+    if (ok) {
+        Cbc_Model *cbc = Cbc_newModel();
+        Cbc_setLogLevel(cbc, 0);
+        Cbc_setParameter(cbc, "log", "0");
+        Cbc_loadProblem(cbc, cbc_n_cols(m), cbc_n_rows(m), c.start, c.row, c.value, m->col_lower.at,
+                        m->col_upper.at, m->col_cost.at, m->row_lower.at, m->row_upper.at);
+        for (int j = 0; j < cbc_n_cols(m); j++)
+            if (m->col_integer.at[j])
+                Cbc_setInteger(cbc, j);
+        Cbc_setParameter(cbc, "timeMode", "elapsed");
+        if (limits->seconds > 0)
+            set_number(cbc, "seconds", limits->seconds);
+        if (limits->n_nodes > 0)
+            set_number(cbc, "maxNodes", limits->n_nodes);
+        set_number(cbc, "allowableGap", limits->gap);
+        set_number(cbc, "ratioGap", 0);
+        Cbc_setParameter(cbc, "heuristicsOnOff", "off");
+        ok = !start || set_start(cbc, m, start, &scratch);
+        if (ok) {
+            Cbc_solve(cbc);
+            ok = mip_take(cbc, m, a, out);
+        }
+        // Presolving a small program was seen to lose its only solutions: so it is asked again.
+        double left = limits->seconds - (double)(stop_clock_ns() - began_ns) * 1e-9;
+        if (ok && out->result == CBC_INFEASIBLE && (limits->seconds <= 0 || left > 0)) {
+            if (limits->seconds > 0)
+                set_number(cbc, "seconds", left);
+            Cbc_setParameter(cbc, "preprocess", "off");
+            Cbc_solve(cbc);
+            ok = mip_take(cbc, m, a, out);
+        }
+        Cbc_deleteModel(cbc);
+    }
+    arena_free(&scratch);
+    return ok;
+}
+
+bool cbc_mip(const struct cbc_model *m, const double *start, const struct cbc_limits *limits,
+             struct arena *a, struct cbc_answer *out) {
+    return limits->worker_path ? worker_mip(m, start, limits, a, out)
+                               : cbc_mip_here(m, start, limits, a, out);
+}

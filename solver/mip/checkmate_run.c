@@ -1,0 +1,67 @@
+// `--method checkmate` and `f1`: the published program, or the one with separate hazards, then a
+// bound that also counts the schedules outside of its class, so that "optimal" means what it says
+// everywhere else.
+#include <inttypes.h>
+
+#include "solver/methods.h"
+#include "solver/mip/checkmate.h"
+#include "solver/mip/ilp.h"
+#include "solver/solve.h"
+
+#define MOST_COLUMNS 2000000
+
+static void bounded(void *context, int64_t bound) {
+    solve_bound_given(context, bound, 'C');
+}
+
+static struct cbc_limits limits_of(const struct solve_run *r) {
+    double left = stop_seconds_left(r->stop);
+    int64_t work = r->options->work;
+    return (struct cbc_limits){.seconds = isinf(left) ? 0 : left,
+                               .n_nodes = work > INT32_MAX ? INT32_MAX : (int32_t)work,
+                               .stop = r->stop,
+                               .worker_path = r->options->worker_path};
+}
+
+static bool bound_all(struct solve_run *r, struct sequence start, struct arena *a) {
+    struct ilp_task task = {.p = r->p,
+                            .budget_bytes = r->options->budget_bytes,
+                            .start = start,
+                            .gap = r->options->gap,
+                            .limits = limits_of(r),
+                            .bounded = bounded,
+                            .context = r};
+    struct ilp_result result;
+    return ilp_solve(&task, a, &result);
+}
+
+static status run(struct solve_run *r, enum checkmate_form form) {
+    int64_t n = r->p->n, columns = n * (2 * n + r->p->n_edges) / 2;
+    if (columns > MOST_COLUMNS)
+        return diag_error(r->diags, DIAG_LIMIT, loc_none(),
+                          "Checkmate's program would have %" PRId64
+                          " columns (most: %d); --method ilp solves the same problem with few",
+                          columns, MOST_COLUMNS);
+    struct arena scratch = arena_make(r->arena->mem);
+    struct cbc_limits limits = limits_of(r);
+    struct checkmate_result result = {0};
+    struct sequence start = {0};
+    if (!solve_incumbent(r, &scratch, &start) || !sequence_is_given_order(start))
+        start.n = 0;
+    bool ok =
+        checkmate_solve(r->p, form, r->options->budget_bytes, start, &limits, &scratch, &result);
+    if (ok && result.best.n > 0)
+        solve_offer(r, result.best, 'C');
+    if (ok && !solve_over(r))
+        ok = bound_all(r, result.best, &scratch);
+    arena_free(&scratch);
+    return ok ? ST_OK : diag_no_room(r->diags);
+}
+
+status method_checkmate(struct solve_run *r) {
+    return run(r, CHECKMATE_F0);
+}
+
+status method_f1(struct solve_run *r) {
+    return run(r, CHECKMATE_F1);
+}

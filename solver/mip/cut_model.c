@@ -1,0 +1,259 @@
+// Builds the integer program of a set of cuts (cut.h).
+#include "solver/mip/cut.h"
+
+#include <string.h>
+
+struct build {
+    const struct cut_view *v;
+    struct cut_model *m;
+    struct arena *scratch;
+    int flags;
+    bool *wanted; // of the cut at hand: may still be read after it
+};
+
+static int32_t *col_at(int32_t *cols, const struct build *b, int32_t k, int32_t i) {
+    return &cols[(size_t)k * (size_t)b->v->p->n + (size_t)i];
+}
+
+// First and last of the nodes that run for the first time in the segment after cut k.
+static int32_t seg_first(const struct build *b, int32_t k) {
+    return b->m->cuts.at[k] + 1;
+}
+static int32_t seg_last(const struct build *b, int32_t k) {
+    return k + 1 < b->m->cuts.n ? b->m->cuts.at[k + 1] : b->v->n_steps - 1;
+}
+
+// What may still be read after cut k: inputs of later first runs, and inputs of what is wanted and
+// may run again. Consumers have larger numbers, so one pass from the top will do.
+static void find_wanted(struct build *b, int32_t k) {
+    const struct problem *p = b->v->p;
+    int32_t q = b->m->cuts.at[k];
+    for (int32_t i = q < p->n ? q : p->n - 1; i >= 0; i--) {
+        bool wanted = p->keep[i];
+        for (int32_t e = p->out_start[i]; e < p->out_start[i + 1] && !wanted; e++) {
+            int32_t j = p->out_of[e];
+            wanted = j > q || (b->wanted[j] && !p->once[j] && !b->v->always[j]);
+        }
+        b->wanted[i] = wanted;
+    }
+}
+
+static void add_columns(struct build *b, int32_t k) {
+    const struct problem *p = b->v->p;
+    struct cbc_model *c = &b->m->program;
+    bool integer = !(b->flags & CUT_CONTINUOUS);
+    for (int32_t i = 0; i <= b->m->cuts.at[k] && i < p->n; i++) {
+        if (!b->wanted[i] || b->v->always[i])
+            continue;
+        double cost = b->flags & CUT_LEAST ? 0 : (double)p->cost[i] * b->v->cost_scale;
+        *col_at(b->m->keep_col, b, k, i) = cbc_col(c, 0, 1, 0, integer);
+        if (p->once[i])
+            continue;
+        *col_at(b->m->run_col, b, k, i) = cbc_col(c, 0, 1, cost, integer);
+        if (b->flags & CUT_LATER)
+            *col_at(b->m->later_col, b, k, i) = cbc_col(c, 0, 1, 0, false);
+    }
+}
+
+// keep[k,j] + other[k,j] >= 1, or >= a column; a node without columns is always there, and one that
+// runs once has no other.
+static void add_supply(struct build *b, int32_t *other, int32_t k, int32_t j, int32_t demand_col) {
+    int32_t keep = *col_at(b->m->keep_col, b, k, j);
+    int32_t run = *col_at(other, b, k, j);
+    if (keep < 0)
+        return;
+    cbc_row(&b->m->program, demand_col < 0 ? 1 : 0, CBC_INF);
+    cbc_term(&b->m->program, keep, 1);
+    if (run >= 0)
+        cbc_term(&b->m->program, run, 1);
+    if (demand_col >= 0)
+        cbc_term(&b->m->program, demand_col, -1);
+}
+
+// Rows "needed": what the first runs up to `last` read; `seen` marks what has its row.
+static void add_needed(struct build *b, int32_t *other, int32_t k, int32_t last, bool *seen) {
+    int32_t q = b->m->cuts.at[k];
+    for (int32_t t = seg_first(b, k); t <= last; t++) {
+        const int32_t *in;
+        int32_t n_in = cut_inputs(b->v, t, &in);
+        for (int32_t e = 0; e < n_in; e++)
+            if (in[e] <= q && !seen[in[e]]) {
+                seen[in[e]] = true;
+                add_supply(b, other, k, in[e], -1);
+            }
+    }
+}
+
+static void add_inputs(struct build *b, int32_t *other, int32_t k) {
+    const struct problem *p = b->v->p;
+    for (int32_t i = 0; i <= b->m->cuts.at[k] && i < p->n; i++) {
+        int32_t demand = *col_at(other, b, k, i);
+        for (int32_t e = p->in_start[i]; demand >= 0 && e < p->in_start[i + 1]; e++)
+            add_supply(b, other, k, p->in_of[e], demand);
+    }
+}
+
+static void add_carry(struct build *b, int32_t k) {
+    for (int32_t i = 0; i <= b->m->cuts.at[k] && i < b->v->p->n; i++) {
+        int32_t next = *col_at(b->m->keep_col, b, k + 1, i);
+        if (next >= 0)
+            add_supply(b, b->m->run_col, k, i, next);
+    }
+}
+
+// Opens a row "terms <= room + extra".
+static void add_room_row(struct build *b, int64_t extra) {
+    bool column = b->m->room_col >= 0;
+    int64_t most = extra + (column ? 0 : b->v->room);
+    cbc_row(&b->m->program, -CBC_INF, (double)most * b->v->byte_scale);
+    if (column)
+        cbc_term(&b->m->program, b->m->room_col, -1);
+}
+
+// What stays beside the needs of q_k. The node itself is held while it runs: its keep column has no
+// weight here.
+static void add_memory(struct build *b, int32_t k) {
+    int32_t q = b->m->cuts.at[k];
+    double scale = b->v->byte_scale;
+    add_room_row(b, -cut_need(b->v, q));
+    for (int32_t i = 0; i < q && i < b->v->p->n; i++) {
+        int32_t keep = *col_at(b->m->keep_col, b, k, i);
+        if (keep >= 0 && !cut_reads(b->v, q, i))
+            cbc_term(&b->m->program, keep, (double)b->v->p->bytes[i] * scale);
+    }
+}
+
+// later[k,i] <= the sum of run[l,i] over the segments from k on.
+static void add_later(struct build *b, int32_t k) {
+    for (int32_t i = 0; i <= b->m->cuts.at[k] && i < b->v->p->n; i++) {
+        int32_t later = *col_at(b->m->later_col, b, k, i);
+        if (later < 0)
+            continue;
+        cbc_row(&b->m->program, 0, CBC_INF);
+        cbc_term(&b->m->program, later, -1);
+        for (int32_t l = k; l < b->m->cuts.n; l++)
+            if (*col_at(b->m->run_col, b, l, i) >= 0)
+                cbc_term(&b->m->program, *col_at(b->m->run_col, b, l, i), 1);
+    }
+}
+
+static bool add_segment(struct build *b, int32_t k) {
+    bool *seen = ARENA_ARRAY(b->scratch, bool, b->v->p->n);
+    if (!seen)
+        return false;
+    add_memory(b, k);
+    add_needed(b, b->m->run_col, k, seg_last(b, k), seen);
+    add_inputs(b, b->m->run_col, k);
+    if (k + 1 < b->m->cuts.n)
+        add_carry(b, k);
+    if (b->flags & CUT_LATER) {
+        memset(seen, 0, (size_t)b->v->p->n * sizeof *seen);
+        add_later(b, k);
+        add_needed(b, b->m->later_col, k, b->v->n_steps - 1, seen);
+        add_inputs(b, b->m->later_col, k);
+    }
+    return !b->m->program.no_room;
+}
+
+int32_t cut_model_find(const struct cut_model *m, int32_t q) {
+    int32_t low = 0, high = m->cuts.n - 1;
+    while (low <= high) {
+        int32_t mid = low + (high - low) / 2;
+        if (m->cuts.at[mid] == q)
+            return mid;
+        if (m->cuts.at[mid] < q)
+            low = mid + 1;
+        else
+            high = mid - 1;
+    }
+    return -1;
+}
+
+int32_t cut_model_column(const struct cut_view *v, const struct cut_model *m, int32_t stage,
+                         enum cut_what what, int32_t node) {
+    int32_t k = cut_model_find(m, what == CUT_NEXT ? stage : stage - 1);
+    if (what == CUT_AGAIN || what == CUT_MORE) {
+        for (size_t e = 0; e < m->again.n; e++)
+            if (m->again.at[e].what == what && m->again.at[e].stage == stage &&
+                m->again.at[e].node == node)
+                return m->again.at[e].col;
+        return -1;
+    }
+    if (k < 0)
+        return -1;
+    return (what == CUT_RUN ? m->run_col : m->keep_col)[(size_t)k * (size_t)v->p->n + (size_t)node];
+}
+
+// The column for one more run in a stage; it costs as much as the one that must come before.
+static void add_again(struct build *b, int32_t stage, enum cut_what what, int32_t node,
+                      struct arena *a) {
+    int32_t before =
+        cut_model_column(b->v, b->m, stage, what == CUT_MORE ? CUT_AGAIN : CUT_RUN, node);
+    if (before < 0 || cut_model_column(b->v, b->m, stage, what, node) >= 0)
+        return;
+    struct cbc_model *c = &b->m->program;
+    int32_t col = cbc_col(c, 0, 1, c->col_cost.at[before], !(b->flags & CUT_CONTINUOUS));
+    struct cut_again again = {.what = what, .stage = stage, .node = node, .col = col};
+    if (!VEC_PUSH(a, &b->m->again, again))
+        c->no_room = true;
+    cbc_row(c, 0, CBC_INF);
+    cbc_term(c, before, 1);
+    cbc_term(c, col, -1);
+}
+
+static void add_stage_row(struct build *b, const struct cut_row *row, struct arena *a) {
+    if (cut_model_find(b->m, row->stage - 1) < 0 || cut_model_find(b->m, row->stage) < 0)
+        return;
+    for (size_t e = 0; e < row->terms.n; e++) {
+        enum cut_what what = row->terms.at[e].what;
+        if (what == CUT_AGAIN || what == CUT_MORE)
+            add_again(b, row->stage, CUT_AGAIN, row->terms.at[e].node, a);
+        if (what == CUT_MORE)
+            add_again(b, row->stage, CUT_MORE, row->terms.at[e].node, a);
+    }
+    double scale = row->bytes ? b->v->byte_scale : 1;
+    if (row->bytes)
+        add_room_row(b, row->most);
+    else
+        cbc_row(&b->m->program, -CBC_INF, (double)row->most);
+    for (size_t e = 0; e < row->terms.n; e++) {
+        const struct cut_term *t = &row->terms.at[e];
+        int32_t col = cut_model_column(b->v, b->m, row->stage, t->what, t->node);
+        if (col >= 0 && t->weight)
+            cbc_term(&b->m->program, col, (double)t->weight * scale);
+    }
+}
+
+static int32_t *no_columns(struct arena *a, size_t n) {
+    int32_t *cols = ARENA_ARRAY(a, int32_t, n);
+    if (cols)
+        memset(cols, -1, n * sizeof *cols);
+    return cols;
+}
+
+bool cut_model_build(const struct cut_view *v, struct cuts cuts, const struct cut_rows *rows,
+                     int flags, struct arena *a, struct cut_model *out) {
+    *out = (struct cut_model){.cuts = cuts, .room_col = -1};
+    cbc_open(&out->program, a);
+    if (flags & CUT_LEAST)
+        out->room_col = cbc_col(&out->program, 0, (double)v->room * v->byte_scale, 1, false);
+    size_t n = (size_t)cuts.n * (size_t)v->p->n;
+    out->keep_col = no_columns(a, n);
+    out->run_col = no_columns(a, n);
+    out->later_col = no_columns(a, n);
+    struct arena scratch = arena_make(a->mem);
+    struct build b = {.v = v, .m = out, .scratch = &scratch, .flags = flags};
+    b.wanted = ARENA_ARRAY(&scratch, bool, v->p->n);
+    bool ok = out->keep_col && out->run_col && out->later_col && b.wanted;
+    for (int32_t k = 0; ok && k < cuts.n; k++) {
+        memset(b.wanted, 0, (size_t)v->p->n * sizeof(bool));
+        find_wanted(&b, k);
+        add_columns(&b, k);
+    }
+    for (int32_t k = 0; ok && k < cuts.n; k++)
+        ok = add_segment(&b, k);
+    for (size_t e = 0; ok && rows && e < rows->n; e++)
+        add_stage_row(&b, &rows->at[e], a);
+    arena_free(&scratch);
+    return ok && !out->program.no_room;
+}

@@ -1,0 +1,181 @@
+// From a point of a cut model to a sequence, and back.
+//
+// The sequence follows the first runs in the given order. Before each, what it reads and nobody
+// holds is recomputed, inputs first. At a cut, what the point keeps is recomputed if it is missing,
+// and all else is forgotten. Frees are not written down: sequence.h places them as early as can be.
+#include "solver/mip/cut.h"
+
+struct realize {
+    const struct cut_view *v;
+    struct arena *a;
+    bool *held;
+    int32_t *stack; // of nodes to recompute; at most n deep, since inputs have smaller numbers
+    int32_t *next;  // per stack level: which input is looked at
+    VEC(int32_t) out;
+};
+
+static bool emit(struct realize *r, int32_t i) {
+    r->held[i] = true;
+    return VEC_PUSH(r->a, &r->out, i);
+}
+
+// Recomputes i, and before it what it lacks: depth first, without recursion.
+static bool demand(struct realize *r, int32_t i) {
+    const struct problem *p = r->v->p;
+    int32_t depth = 0;
+    if (r->held[i])
+        return true;
+    r->stack[0] = i;
+    r->next[0] = p->in_start[i];
+    while (depth >= 0) {
+        int32_t at = r->stack[depth];
+        if (r->next[depth] < p->in_start[at + 1]) {
+            int32_t j = p->in_of[r->next[depth]++];
+            if (!r->held[j]) {
+                r->stack[++depth] = j;
+                r->next[depth] = p->in_start[j];
+            }
+        } else {
+            if (!r->held[at] && !emit(r, at))
+                return false;
+            depth--;
+        }
+    }
+    return true;
+}
+
+static double value_of(const int32_t *cols, const double *x, size_t at) {
+    return cols[at] >= 0 ? x[cols[at]] : 0;
+}
+
+// The end of the segment before cut k, whose node runs after the missing ones are back.
+static bool reach_cut(struct realize *r, const struct cut_model *m, const double *x,
+                      double threshold, int32_t k) {
+    size_t row = (size_t)k * (size_t)r->v->p->n;
+    for (int32_t i = 0; i < m->cuts.at[k] && i < r->v->p->n; i++)
+        if (value_of(m->keep_col, x, row + (size_t)i) > threshold && !demand(r, i))
+            return false;
+    return true;
+}
+
+static void forget(struct realize *r, const struct cut_model *m, const double *x, double threshold,
+                   int32_t k) {
+    const struct problem *p = r->v->p;
+    size_t row = (size_t)k * (size_t)p->n;
+    for (int32_t i = 0; i < p->n; i++)
+        r->held[i] = r->held[i] &&
+                     (r->v->always[i] || value_of(m->keep_col, x, row + (size_t)i) > threshold);
+}
+
+static bool run_step(struct realize *r, int32_t t) {
+    const int32_t *in;
+    int32_t n_in = cut_inputs(r->v, t, &in);
+    for (int32_t e = 0; e < n_in; e++)
+        if (!demand(r, in[e]))
+            return false;
+    return t == r->v->p->n || emit(r, t);
+}
+
+bool cut_realize(const struct cut_view *v, const struct cut_model *m, const double *x,
+                 double threshold, struct arena *a, struct sequence *out) {
+    struct arena scratch = arena_make(a->mem);
+    struct realize r = {.v = v, .a = a};
+    r.held = ARENA_ARRAY(&scratch, bool, v->p->n);
+    r.stack = ARENA_ARRAY(&scratch, int32_t, v->p->n + 1);
+    r.next = ARENA_ARRAY(&scratch, int32_t, v->p->n + 1);
+    bool ok = r.held && r.stack && r.next;
+    int32_t k = 0;
+    for (int32_t t = 0; ok && t < v->n_steps; t++) {
+        bool at_cut = k < m->cuts.n && m->cuts.at[k] == t;
+        ok = (!at_cut || reach_cut(&r, m, x, threshold, k)) && run_step(&r, t);
+        if (at_cut)
+            forget(&r, m, x, threshold, k++);
+    }
+    arena_free(&scratch);
+    *out = (struct sequence){.at = r.out.at, .n = (int32_t)r.out.n};
+    return ok;
+}
+
+// Sets the columns of node i at cut k.
+static void set(const int32_t *cols, int32_t n, int32_t k, int32_t i, double *point) {
+    int32_t col = cols[(size_t)k * (size_t)n + (size_t)i];
+    if (col >= 0)
+        point[col] = 1;
+}
+
+// The second and the third run in a stage have columns of their own, if any row speaks about them.
+static void set_run(const struct cut_view *v, const struct cut_model *m, int32_t k, int32_t stage,
+                    int32_t i, double *point) {
+    int32_t col = m->run_col[(size_t)k * (size_t)v->p->n + (size_t)i];
+    int32_t again = cut_model_column(v, m, stage, CUT_AGAIN, i);
+    int32_t more = cut_model_column(v, m, stage, CUT_MORE, i);
+    if (more >= 0 && point[again] > 0)
+        point[more] = 1;
+    if (col >= 0 && point[col] > 0 && again >= 0)
+        point[again] = 1;
+    set(m->run_col, v->p->n, k, i, point);
+}
+
+static void set_later(const struct cut_view *v, const struct cut_model *m, double *point) {
+    for (int32_t i = 0; i < v->p->n; i++) {
+        bool later = false;
+        for (int32_t k = m->cuts.n - 1; k >= 0; k--) {
+            int32_t run = m->run_col[(size_t)k * (size_t)v->p->n + (size_t)i];
+            later = later || (run >= 0 && point[run] > 0);
+            if (later)
+                set(m->later_col, v->p->n, k, i, point);
+        }
+    }
+}
+
+static bool set_room(const struct cut_view *v, const struct cut_model *m, struct sequence s,
+                     struct arena *scratch, double *point) {
+    int64_t *held, room = 0;
+    int32_t *stage;
+    if (!cut_profile(v, s, scratch, &held, &stage))
+        return false;
+    for (int32_t at = 0; at < s.n; at++)
+        room = held[at] > room ? held[at] : room;
+    point[m->room_col] = (double)room * v->byte_scale;
+    return true;
+}
+
+// A use of an instance: the tensor is kept at every cut between. `cut_at` has the positions of the
+// k cuts so far.
+static void set_kept(const struct cut_view *v, const struct cut_model *m, const int32_t *cut_at,
+                     int32_t k, int32_t made_at, int32_t i, double *point) {
+    for (int32_t l = k - 1; l >= 0 && cut_at[l] >= made_at; l--)
+        set(m->keep_col, v->p->n, l, i, point);
+}
+
+bool cut_model_start(const struct cut_view *v, const struct cut_model *m, struct sequence s,
+                     struct arena *a, double **x) {
+    const struct problem *p = v->p;
+    struct arena scratch = arena_make(a->mem);
+    int32_t *instance = ARENA_ARRAY(&scratch, int32_t, p->n); // 1 + position, 0: none yet
+    int32_t *cut_at = ARENA_ARRAY(&scratch, int32_t, m->cuts.n + 1);
+    double *point = ARENA_ARRAY(a, double, cbc_n_cols(&m->program) + 1);
+    bool ok = instance && cut_at && point;
+    int32_t k = 0, n_first = 0; // cuts passed, and nodes that ran
+    for (int32_t at = 0; ok && at < s.n; at++) {
+        int32_t i = s.at[at];
+        bool first = !instance[i];
+        for (int32_t e = p->in_start[i]; e < p->in_start[i + 1]; e++)
+            set_kept(v, m, cut_at, k, instance[p->in_of[e]] - 1, p->in_of[e], point);
+        if (!first && k > 0)
+            set_run(v, m, k - 1, n_first, i, point);
+        instance[i] = at + 1;
+        if (first && k < m->cuts.n && m->cuts.at[k] == n_first)
+            cut_at[k++] = at;
+        n_first += first;
+    }
+    for (int32_t e = 0; ok && e < v->n_keep; e++)
+        set_kept(v, m, cut_at, k, instance[v->keep[e]] - 1, v->keep[e], point);
+    if (ok)
+        set_later(v, m, point);
+    if (ok && m->room_col >= 0)
+        ok = set_room(v, m, s, &scratch, point);
+    arena_free(&scratch);
+    *x = point;
+    return ok;
+}

@@ -1,0 +1,167 @@
+// Two-phase rounding (Checkmate, section 5): the linear relaxation says how much of each tensor to
+// keep from stage to stage; S is rounded; the least R for that S follows, from right to left: what
+// a stage reads and nobody holds is recomputed there, inputs first.
+//
+// The relaxation knows nothing of rounding, so a rounded schedule may be over the budget. Hence the
+// relaxation is solved for budgets somewhat below (1 - eps), its S is rounded at many thresholds
+// and at random, and only what fits is kept. The relaxations are Checkmate's own, as published,
+// while it is small enough, and the tighter ones of the cut models (cut.h), which take any size.
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "ir/base/rng.h"
+#include "solver/methods.h"
+#include "solver/mip/checkmate.h"
+#include "solver/mip/ilp.h"
+#include "solver/mip/rounding.h"
+#include "solver/solve.h"
+
+#define PUBLISHED_CELLS 20000 // stages x (nodes + edges) up to which the published program is used
+#define RANDOM_DRAWS    24
+
+static const double shrinks[] = {0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5};
+
+static int64_t shrunk(const struct solve_run *r, double eps) {
+    int64_t room = r->options->budget_bytes - r->p->fixed_bytes;
+    return r->p->fixed_bytes + (int64_t)((double)room * (1 - eps));
+}
+
+static void offer(void *context, struct sequence s) {
+    solve_offer(context, s, 'R');
+}
+
+static void bounded(void *context, int64_t bound) {
+    solve_bound_given(context, bound, 'R');
+}
+
+static struct ilp_task relaxation(struct solve_run *r, double eps) {
+    struct ilp_task task = {.p = r->p,
+                            .budget_bytes = shrunk(r, eps),
+                            .kind = ILP_RELAX,
+                            .gap = r->options->gap,
+                            .found = offer,
+                            .bounded = eps == 0 ? bounded : NULL,
+                            .context = r};
+    task.limits.stop = r->stop;
+    task.n_rounds = r->p->n > 1000 ? 2 : 6;
+    return task;
+}
+
+// A cut at every node, whose columns are the cells of S: so cut_realize gives the least R.
+static bool model_of_s(const struct cut_view *v, const struct checkmate_relaxed *relaxed,
+                       struct arena *a, struct cut_model *m, double **x) {
+    int32_t n = v->p->n, n_cuts = relaxed->n_stages - 1;
+    size_t n_cells = (size_t)n_cuts * (size_t)n;
+    *m = (struct cut_model){.room_col = -1};
+    m->cuts.at = ARENA_ARRAY(a, int32_t, n_cuts);
+    m->keep_col = ARENA_ARRAY(a, int32_t, n_cells);
+    *x = ARENA_ARRAY(a, double, n_cells);
+    if (!m->cuts.at || !m->keep_col || !*x)
+        return false;
+    for (int32_t k = 0; k < n_cuts; k++)
+        m->cuts.at[m->cuts.n++] = k;
+    for (size_t c = 0; c < n_cells; c++) {
+        m->keep_col[c] = (int32_t)c;
+        (*x)[c] = relaxed->s[c + (size_t)n];
+    }
+    return true;
+}
+
+// One random rounding: a tensor has one threshold for all stages, so that it is kept in one piece.
+static void draw(const double *x, int32_t n, size_t n_cells, struct rng *rng, double *level,
+                 double *out) {
+    for (int32_t i = 0; i < n; i++)
+        level[i] = rng_unit(rng);
+    for (size_t c = 0; c < n_cells; c++)
+        out[c] = x[c] > level[c % (size_t)n] ? 1 : 0;
+}
+
+static bool round_at(struct solve_run *r, const struct cut_view *v, const struct cut_model *m,
+                     const double *x, double threshold) {
+    struct arena scratch = arena_make(r->arena->mem);
+    struct sequence q;
+    bool ok = cut_realize(v, m, x, threshold, &scratch, &q) && sequence_prune(r->p, &q, &scratch);
+    if (ok)
+        solve_offer(r, q, 'R');
+    arena_free(&scratch);
+    return ok;
+}
+
+static bool round_all(struct solve_run *r, const struct cut_view *v, const struct cut_model *m,
+                      const double *x, struct rng *rng, struct arena *a) {
+    size_t n_cells = (size_t)m->cuts.n * (size_t)v->p->n;
+    double *level = ARENA_ARRAY(a, double, v->p->n), *drawn = ARENA_ARRAY(a, double, n_cells);
+    bool ok = level && drawn && round_at(r, v, m, x, 0.5);
+    for (int k = 1; ok && k < 20 && !solve_over(r); k++)
+        ok = round_at(r, v, m, x, k / 20.0);
+    for (int k = 0; ok && k < RANDOM_DRAWS && !solve_over(r); k++) {
+        draw(x, v->p->n, n_cells, rng, level, drawn);
+        ok = round_at(r, v, m, drawn, 0.5);
+    }
+    return ok;
+}
+
+// The published relaxation at (1 - eps) of the budget.
+static bool round_published(struct solve_run *r, double eps, struct rng *rng) {
+    struct arena scratch = arena_make(r->arena->mem);
+    struct cut_view v;
+    struct cut_model m;
+    struct checkmate_relaxed relaxed;
+    double *x;
+    struct cbc_limits limits = {.stop = r->stop, .seconds = stop_seconds_left(r->stop)};
+    if (isinf(limits.seconds))
+        limits.seconds = 0;
+    bool ok = checkmate_relax(r->p, shrunk(r, eps), &limits, &scratch, &relaxed);
+    if (ok && relaxed.solved)
+        ok = cut_view_make(r->p, r->options->budget_bytes, &scratch, &v) &&
+             model_of_s(&v, &relaxed, &scratch, &m, &x) && round_all(r, &v, &m, x, rng, &scratch);
+    arena_free(&scratch);
+    return ok;
+}
+
+static bool round_cuts(struct solve_run *r, double eps, double seconds) {
+    struct arena scratch = arena_make(r->arena->mem);
+    struct ilp_task task = relaxation(r, eps);
+    task.limits.seconds = seconds;
+    struct ilp_result result;
+    bool ok = ilp_solve(&task, &scratch, &result);
+    arena_free(&scratch);
+    return ok;
+}
+
+status rounding_run(struct solve_run *r, double seconds) {
+    static const double few[] = {0, 0.02, 0.05};
+    size_t n = sizeof few / sizeof *few;
+    bool ok = true;
+    for (size_t k = 0; ok && k < n && !solve_over(r); k++)
+        ok = round_cuts(r, few[k], seconds / (double)n);
+    return ok ? ST_OK : diag_no_room(r->diags);
+}
+
+status method_rounding(struct solve_run *r) {
+    struct rng rng = rng_make(r->options->seed, 'R');
+    int64_t cells = (int64_t)r->p->n * ((int64_t)r->p->n + r->p->n_edges);
+    bool ok = true;
+    for (size_t k = 0; ok && k < sizeof shrinks / sizeof *shrinks && !solve_over(r); k++) {
+        ok = round_cuts(r, shrinks[k], 0);
+        if (ok && cells <= PUBLISHED_CELLS && !solve_over(r))
+            ok = round_published(r, shrinks[k], &rng);
+    }
+    return ok ? ST_OK : diag_no_room(r->diags);
+}
+
+status method_lp_bound(struct solve_run *r) {
+    struct arena scratch = arena_make(r->arena->mem);
+    struct ilp_task task = relaxation(r, 0);
+    struct ilp_result result;
+    task.found = NULL;
+    bool ok = ilp_solve(&task, &scratch, &result);
+    arena_free(&scratch);
+    if (!ok)
+        return diag_no_room(r->diags);
+    diag_note(r->diags, DIAG_NO_PLAN, loc_none(),
+              "no schedule in the given order costs less than %" PRId64 " within this budget",
+              result.bound);
+    return ST_OK;
+}

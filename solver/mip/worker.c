@@ -1,0 +1,204 @@
+// The parent's side of the CBC worker: starts it, talks to it over a socket (which, unlike a pipe,
+// can be written to without the danger of SIGPIPE), watches the clock and the stop flag, and
+// believes nothing that it cannot check.
+#include "solver/mip/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// How long the worker may be late: CBC looks at its clock rarely.
+#define GRACE_NS ((int64_t)1500000000)
+#define TICK_MS  20
+
+extern char **environ;
+
+struct watch {
+    int fd;
+    int64_t deadline_ns;
+    const struct stop *stop;
+};
+
+static bool expired(const struct watch *w) {
+    return stop_clock_ns() > w->deadline_ns || (w->stop && stop_raised(w->stop));
+}
+
+// Waits until the socket is ready. False: out of time, or stopped.
+static bool wait_for(const struct watch *w, short what) {
+    for (;;) {
+        struct pollfd p = {.fd = w->fd, .events = what};
+        int n = poll(&p, 1, TICK_MS);
+        if (n > 0)
+            return true;
+        if ((n < 0 && errno != EINTR) || expired(w))
+            return false;
+    }
+}
+
+static bool send_all(const struct watch *w, const void *from, size_t n) {
+    for (size_t sent = 0; sent < n;) {
+        if (!wait_for(w, POLLOUT))
+            return false;
+        ssize_t k = send(w->fd, (const char *)from + sent, n - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (k < 0 && errno != EINTR && errno != EAGAIN)
+            return false;
+        sent += k > 0 ? (size_t)k : 0;
+    }
+    return true;
+}
+
+static bool receive_all(const struct watch *w, void *to, size_t n) {
+    for (size_t got = 0; got < n;) {
+        if (!wait_for(w, POLLIN))
+            return false;
+        ssize_t k = recv(w->fd, (char *)to + got, n - got, MSG_DONTWAIT);
+        if (k == 0 || (k < 0 && errno != EINTR && errno != EAGAIN))
+            return false;
+        got += k > 0 ? (size_t)k : 0;
+    }
+    return true;
+}
+
+// A process group of its own keeps the terminal's Ctrl-C away from the worker; its standard output
+// and error go nowhere, its standard input is the socket. It gets no other file: what this process
+// talks to, such as the ranks of a team, must see its end even while the worker goes on.
+static bool start_worker(const char *path, int socket_fd, pid_t *pid) {
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    char *arguments[] = {(char *)path, (char *)WORKER_COMMAND, NULL};
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    if (posix_spawn_file_actions_init(&files))
+        return false;
+    if (posix_spawnattr_init(&attributes)) {
+        posix_spawn_file_actions_destroy(&files);
+        return false;
+    }
+    bool ok =
+        !posix_spawn_file_actions_adddup2(&files, socket_fd, 0) &&
+        !posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0) &&
+        !posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0) &&
+        !posix_spawn_file_actions_addclosefrom_np(&files, 3) &&
+        !posix_spawnattr_setpgroup(&attributes, 0) &&
+        !posix_spawnattr_setsigmask(&attributes, &none) &&
+        !posix_spawnattr_setsigdefault(&attributes, &all) &&
+        !posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                                   POSIX_SPAWN_SETSIGDEF) &&
+        !posix_spawn(pid, path, &files, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    return ok;
+}
+
+static void end_worker(pid_t pid) {
+    kill(pid, SIGKILL);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+}
+
+static bool send_model(const struct watch *w, const struct cbc_model *m, const double *start,
+                       const struct cbc_limits *limits, struct arena *scratch, bool *no_room) {
+    struct worker_model_head h = {.magic = WORKER_MODEL_MAGIC,
+                                  .seconds = limits->seconds,
+                                  .gap = limits->gap,
+                                  .n_nodes = limits->n_nodes,
+                                  .n_cols = cbc_n_cols(m),
+                                  .n_rows = cbc_n_rows(m),
+                                  .n_terms = (int32_t)m->term_col.n,
+                                  .has_start = start != NULL};
+    struct worker_layout l = worker_layout(&h);
+    char *body = arena_alloc(scratch, l.n_bytes);
+    if (!body) {
+        *no_room = true;
+        return false;
+    }
+    size_t cols = (size_t)h.n_cols, rows = (size_t)h.n_rows, terms = (size_t)h.n_terms;
+    memcpy(body + l.col_lower, m->col_lower.at, cols * sizeof(double));
+    memcpy(body + l.col_upper, m->col_upper.at, cols * sizeof(double));
+    memcpy(body + l.col_cost, m->col_cost.at, cols * sizeof(double));
+    memcpy(body + l.row_lower, m->row_lower.at, rows * sizeof(double));
+    memcpy(body + l.row_upper, m->row_upper.at, rows * sizeof(double));
+    memcpy(body + l.term_value, m->term_value.at, terms * sizeof(double));
+    memcpy(body + l.row_start, m->row_start.at, rows * sizeof(int32_t));
+    memcpy(body + l.term_col, m->term_col.at, terms * sizeof(int32_t));
+    memcpy(body + l.col_integer, m->col_integer.at, cols);
+    if (start)
+        memcpy(body + l.start, start, cols * sizeof(double));
+    h.body_bytes = (int64_t)l.n_bytes;
+    h.hash = worker_hash(&h, sizeof h, body, l.n_bytes);
+    return send_all(w, &h, sizeof h) && send_all(w, body, l.n_bytes);
+}
+
+// Takes over what holds up: the point is checked against the model and its objective computed
+// here. A bound above the point's objective is a lie about one of the two: the whole answer goes.
+static void believe(const struct cbc_model *m, const struct worker_answer_head *h, double *x,
+                    struct cbc_answer *out) {
+    bool wants_x = h->result == CBC_OPTIMAL || h->result == CBC_FEASIBLE;
+    if (isnan(h->bound) || wants_x != (h->n_cols > 0 || cbc_n_cols(m) == 0))
+        return;
+    double objective = 0;
+    for (int32_t j = 0; wants_x && j < h->n_cols; j++)
+        objective += m->col_cost.at[j] * x[j];
+    if (wants_x &&
+        (cbc_violation(m, x) > 1e-5 || h->bound > objective + 1e-6 * fmax(1, fabs(objective))))
+        return;
+    *out = (struct cbc_answer){.result = (enum cbc_result)h->result,
+                               .objective = objective,
+                               .bound = h->bound,
+                               .n_nodes = h->n_nodes,
+                               .n_iterations = h->n_iterations,
+                               .x = wants_x ? x : NULL};
+}
+
+static bool receive_answer(const struct watch *w, const struct cbc_model *m, struct arena *a,
+                           struct cbc_answer *out) {
+    struct worker_answer_head h;
+    if (!receive_all(w, &h, sizeof h) || h.magic != WORKER_ANSWER_MAGIC || h.result < CBC_UNKNOWN ||
+        h.result > CBC_INFEASIBLE || (h.n_cols != 0 && h.n_cols != cbc_n_cols(m)) ||
+        h.body_bytes != (int64_t)h.n_cols * (int64_t)sizeof(double))
+        return true;
+    double *x = ARENA_ARRAY(a, double, h.n_cols);
+    if (!x)
+        return false;
+    uint64_t hash = h.hash;
+    h.hash = 0;
+    if (receive_all(w, x, (size_t)h.body_bytes) &&
+        worker_hash(&h, sizeof h, x, (size_t)h.body_bytes) == hash)
+        believe(m, &h, x, out);
+    return true;
+}
+
+bool worker_mip(const struct cbc_model *m, const double *start, const struct cbc_limits *limits,
+                struct arena *a, struct cbc_answer *out) {
+    *out = (struct cbc_answer){.bound = -CBC_INF};
+    if (m->no_room)
+        return false;
+    int fds[2];
+    pid_t pid;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
+        return true;
+    struct watch w = {.fd = fds[0], .deadline_ns = INT64_MAX, .stop = limits->stop};
+    if (limits->seconds > 0 && limits->seconds < 1e9)
+        w.deadline_ns = stop_clock_ns() + (int64_t)(limits->seconds * 1e9) + GRACE_NS;
+    bool no_room = false;
+    if (start_worker(limits->worker_path, fds[1], &pid)) {
+        struct arena scratch = arena_make(a->mem);
+        close(fds[1]);
+        fds[1] = -1;
+        if (send_model(&w, m, start, limits, &scratch, &no_room))
+            no_room = !receive_answer(&w, m, a, out);
+        end_worker(pid);
+        arena_free(&scratch);
+    }
+    if (fds[1] >= 0)
+        close(fds[1]);
+    close(fds[0]);
+    return !no_room;
+}

@@ -1,0 +1,91 @@
+// The worker's side: one model in, one answer out. It trusts the hash, and nothing else.
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "solver/mip/worker.h"
+
+static bool read_all(int fd, void *to, size_t n) {
+    for (size_t got = 0; got < n;) {
+        ssize_t k = read(fd, (char *)to + got, n - got);
+        if (k <= 0 && !(k < 0 && errno == EINTR))
+            return false;
+        got += k > 0 ? (size_t)k : 0;
+    }
+    return true;
+}
+
+static bool write_all(int fd, const void *from, size_t n) {
+    for (size_t sent = 0; sent < n;) {
+        ssize_t k = write(fd, (const char *)from + sent, n - sent);
+        if (k <= 0 && !(k < 0 && errno == EINTR))
+            return false;
+        sent += k > 0 ? (size_t)k : 0;
+    }
+    return true;
+}
+
+static bool head_is_sound(const struct worker_model_head *h) {
+    if (h->magic != WORKER_MODEL_MAGIC || h->n_cols < 0 || h->n_rows < 0 || h->n_terms < 0)
+        return false;
+    struct worker_layout l = worker_layout(h);
+    return h->body_bytes >= 0 && (size_t)h->body_bytes == l.n_bytes;
+}
+
+// The model's arrays are used where they lie; nothing grows in them.
+static void model_from(const struct worker_model_head *h, char *body, struct arena *a,
+                       struct cbc_model *m) {
+    struct worker_layout l = worker_layout(h);
+    size_t n_cols = (size_t)h->n_cols, n_rows = (size_t)h->n_rows, n_terms = (size_t)h->n_terms;
+    cbc_open(m, a);
+    m->col_lower.at = (double *)(void *)(body + l.col_lower);
+    m->col_upper.at = (double *)(void *)(body + l.col_upper);
+    m->col_cost.at = (double *)(void *)(body + l.col_cost);
+    m->col_integer.at = body + l.col_integer;
+    m->row_lower.at = (double *)(void *)(body + l.row_lower);
+    m->row_upper.at = (double *)(void *)(body + l.row_upper);
+    m->row_start.at = (int32_t *)(void *)(body + l.row_start);
+    m->term_col.at = (int32_t *)(void *)(body + l.term_col);
+    m->term_value.at = (double *)(void *)(body + l.term_value);
+    m->col_lower.n = m->col_upper.n = m->col_cost.n = m->col_integer.n = n_cols;
+    m->row_lower.n = m->row_upper.n = m->row_start.n = n_rows;
+    m->term_col.n = m->term_value.n = n_terms;
+}
+
+static bool reply(int fd, const struct cbc_answer *answer, int32_t n_cols) {
+    struct worker_answer_head head = {.magic = WORKER_ANSWER_MAGIC,
+                                      .bound = answer->bound,
+                                      .result = (int32_t)answer->result,
+                                      .n_nodes = answer->n_nodes,
+                                      .n_iterations = answer->n_iterations,
+                                      .n_cols = answer->x ? n_cols : 0};
+    size_t n_bytes = (size_t)head.n_cols * sizeof(double);
+    const void *body = answer->x ? (const void *)answer->x : "";
+    head.body_bytes = (int64_t)n_bytes;
+    head.hash = worker_hash(&head, sizeof head, body, n_bytes);
+    return write_all(fd, &head, sizeof head) && write_all(fd, body, n_bytes);
+}
+
+bool worker_serve(int fd, struct mem *mem) {
+    struct arena a = arena_make(mem);
+    struct worker_model_head head;
+    struct cbc_answer answer = {.bound = -CBC_INF};
+    bool ok = read_all(fd, &head, sizeof head) && head_is_sound(&head);
+    char *body = ok ? arena_alloc(&a, (size_t)head.body_bytes) : NULL;
+    ok = body && read_all(fd, body, (size_t)head.body_bytes);
+    uint64_t hash = head.hash;
+    head.hash = 0;
+    if (ok && worker_hash(&head, sizeof head, body, (size_t)head.body_bytes) == hash) {
+        struct cbc_model m;
+        struct cbc_limits limits = {
+            .seconds = head.seconds, .n_nodes = head.n_nodes, .gap = head.gap};
+        struct worker_layout l = worker_layout(&head);
+        model_from(&head, body, &a, &m);
+        const double *start = head.has_start ? (double *)(void *)(body + l.start) : NULL;
+        ok = cbc_mip_here(&m, start, &limits, &a, &answer) && reply(fd, &answer, head.n_cols);
+    } else {
+        ok = false;
+    }
+    arena_free(&a);
+    return ok;
+}

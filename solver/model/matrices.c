@@ -1,0 +1,71 @@
+// A schedule as Checkmate's S and R: see matrices.h.
+#include "solver/model/matrices.h"
+
+status matrices_make(const struct problem *p, struct steps s, struct arena *a, struct diags *d,
+                     struct matrices *out) {
+    int32_t n = p->n, t = 0;
+    if (n > MATRICES_NODES)
+        return diag_error(d, DIAG_LIMIT, loc_none(),
+                          "%d nodes; the matrices are square, and made for at most %d nodes", n,
+                          MATRICES_NODES);
+    *out = (struct matrices){.n = n,
+                             .order = ARENA_ARRAY(a, int32_t, n),
+                             .R = ARENA_ARRAY(a, int32_t, (size_t)n * (size_t)n),
+                             .S = ARENA_ARRAY(a, bool, (size_t)n *(size_t)n)};
+    bool *held = ARENA_ARRAY(a, bool, n), *ran = ARENA_ARRAY(a, bool, n);
+    if (!out->order || !out->R || !out->S || !held || !ran)
+        return diag_no_room(d);
+    for (int32_t k = 0; k < s.n; k++) {
+        int32_t v = s.at[k].node;
+        held[v] = s.at[k].kind == STEP_COMPUTE;
+        if (!held[v])
+            continue;
+        int32_t stage = t < n ? t : n - 1;
+        out->R[(size_t)stage * (size_t)n + (size_t)v]++;
+        if (ran[v] || t == n)
+            continue;
+        // The stage is over, but what is freed before the next computation is not carried over.
+        ran[v] = true;
+        out->order[t++] = v;
+        int32_t next = k + 1;
+        while (next < s.n && s.at[next].kind == STEP_FREE)
+            held[s.at[next++].node] = false;
+        for (int32_t i = 0; t < n && i < n; i++)
+            out->S[(size_t)t * (size_t)n + (size_t)i] = held[i];
+        k = next - 1;
+    }
+    return ST_OK;
+}
+
+void matrices_print(struct str *out, const struct matrices *m) {
+    for (int32_t t = 0; t < m->n; t++) {
+        for (int32_t i = 0; i < m->n; i++) {
+            size_t at = (size_t)t * (size_t)m->n + (size_t)i;
+            str_add_char(out, ".SRB"[(m->S[at] ? 1 : 0) + (m->R[at] ? 2 : 0)]);
+        }
+        str_add_char(out, '\n');
+    }
+}
+
+static void add_rows(struct str *out, const struct matrices *m, const char *name, bool is_r) {
+    str_addf(out, ",\n\"%s\":[", name);
+    for (int32_t t = 0; t < m->n; t++) {
+        str_add(out, t ? ",\n[" : "\n[");
+        for (int32_t i = 0; i < m->n; i++) {
+            size_t at = (size_t)t * (size_t)m->n + (size_t)i;
+            str_addf(out, "%s%d", i ? "," : "", is_r ? m->R[at] : (int)m->S[at]);
+        }
+        str_add_char(out, ']');
+    }
+    str_add_char(out, ']');
+}
+
+void matrices_print_json(struct str *out, const struct matrices *m) {
+    str_add(out, "{\"format\":\"mfc-matrices\",\"version\":1,\"order\":[");
+    for (int32_t t = 0; t < m->n; t++)
+        str_addf(out, "%s%d", t ? "," : "", m->order[t]);
+    str_add_char(out, ']');
+    add_rows(out, m, "R", true);
+    add_rows(out, m, "S", false);
+    str_add(out, "}\n");
+}

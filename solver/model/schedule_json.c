@@ -1,0 +1,150 @@
+// Schedules to and from mfc-schedule JSON (docs/solver.md). Written by hand rather than through a
+// JSON tree: a schedule may have millions of steps, and needs only integers.
+#include "solver/model/schedule.h"
+
+#include <string.h>
+
+#include "ir/base/json.h"
+
+static const char *const outcome_names[] = {"unknown", "feasible", "optimal", "infeasible"};
+
+const char *outcome_name(enum outcome o) {
+    return outcome_names[o];
+}
+
+static void add_bound(struct str *s, const char *key, int64_t bound) {
+    if (bound == BOUND_NONE)
+        str_addf(s, ",\"%s\":null", key);
+    else
+        str_addf(s, ",\"%s\":%lld", key, (long long)bound);
+}
+
+static void add_head(struct str *s, const struct schedule *x, double seconds) {
+    str_addf(s,
+             "{\"format\":\"mfc-schedule\",\"version\":1,\"status\":\"%s\",\"order\":\"%s\","
+             "\"budget_bytes\":%lld",
+             outcome_name(x->outcome), x->free_order ? "free" : "given",
+             (long long)x->budget_bytes);
+    if (x->steps.n > 0)
+        str_addf(s, ",\"peak_bytes\":%lld,\"cost\":%lld", (long long)x->peak_bytes,
+                 (long long)x->cost);
+    str_addf(s, ",\"base_cost\":%lld", (long long)x->base_cost);
+    add_bound(s, "bound", x->bound);
+    add_bound(s, "bound_any", x->bound_any);
+    str_addf(s, ",\"least_bytes\":%lld", (long long)x->least_bytes);
+    if (x->known_bytes > 0)
+        str_addf(s, ",\"known_bytes\":%lld", (long long)x->known_bytes);
+    if (seconds >= 0)
+        str_addf(s, ",\"seconds\":%.3f", seconds);
+    if (x->n_forcing > 0) {
+        str_add(s, ",\"forcing\":[");
+        for (int32_t k = 0; k < x->n_forcing; k++)
+            str_addf(s, "%s%d", k ? "," : "", x->forcing[k]);
+        str_add(s, "]");
+    }
+}
+
+void schedule_print(struct str *out, const struct schedule *s, double seconds) {
+    add_head(out, s, seconds);
+    str_add(out, ",\n\"steps\":[");
+    for (int32_t k = 0; k < s->steps.n; k++)
+        str_addf(out, "%s[\"%s\",%d]",
+                 k == 0  ? "\n"
+                 : k % 8 ? ","
+                         : ",\n",
+                 s->steps.at[k].kind == STEP_COMPUTE ? "compute" : "free", s->steps.at[k].node);
+    str_add(out, "]}");
+}
+
+status schedule_write(const struct schedule *s, double seconds, struct arena *a, struct diags *d,
+                      const char *path) {
+    struct arena scratch = arena_make(a->mem);
+    struct str text = str_make(&scratch);
+    schedule_print(&text, s, seconds);
+    str_add_char(&text, '\n');
+    status st = output_text(&scratch, d, path, &text);
+    arena_free(&scratch);
+    return st;
+}
+
+static status read_steps(struct arena *a, struct diags *d, const char *file, const json_t *list,
+                         const struct problem *p, struct steps *out) {
+    size_t n = json_array_size(list);
+    if (n > INT32_MAX)
+        return diag_error(d, DIAG_LIMIT, loc_file(file), "%zu steps are too many", n);
+    *out = (struct steps){ARENA_ARRAY(a, struct step, n), (int32_t)n};
+    if (!out->at)
+        return diag_no_room(d);
+    for (size_t k = 0; k < n; k++) {
+        const json_t *step = json_array_get(list, k);
+        const char *kind = json_string_value(json_array_get(step, 0));
+        int64_t node = -1;
+        bool computes = kind && strcmp(kind, "compute") == 0;
+        bool frees = kind && strcmp(kind, "free") == 0;
+        if (json_array_size(step) != 2 || !(computes || frees) ||
+            !json_as_int(json_array_get(step, 1), &node) || node < 0 || node >= p->n)
+            return diag_error(d, DIAG_MALFORMED, loc_file(file),
+                              "step %zu is not [\"compute\", node] or [\"free\", node] with a node "
+                              "0 .. %d",
+                              k, p->n - 1);
+        out->at[k] = (struct step){computes ? STEP_COMPUTE : STEP_FREE, (int32_t)node};
+    }
+    return ST_OK;
+}
+
+static status read_words(struct diags *d, const char *file, const json_t *root,
+                         struct schedule *out) {
+    const char *outcome = json_string_value(json_object_get(root, "status"));
+    const char *order = json_string_value(json_object_get(root, "order"));
+    size_t k = 0;
+    while (k < 4 && (!outcome || strcmp(outcome, outcome_names[k]) != 0))
+        k++;
+    if (k == 4)
+        return diag_error(d, DIAG_MALFORMED, loc_file(file),
+                          "\"status\" is not one of optimal, feasible, infeasible, unknown");
+    out->outcome = (enum outcome)k;
+    if (!order || (strcmp(order, "given") != 0 && strcmp(order, "free") != 0))
+        return diag_error(d, DIAG_MALFORMED, loc_file(file), "\"order\" is not given or free");
+    out->free_order = order[0] == 'f';
+    return ST_OK;
+}
+
+static status read_root(struct arena *a, struct diags *d, const char *file, const json_t *root,
+                        const struct problem *p, struct schedule *out) {
+    struct loc where = loc_file(file);
+    status st = json_check_format(d, file, root, "mfc-schedule");
+    if (st == ST_OK)
+        st = read_words(d, file, root, out);
+    const struct {
+        const char *key;
+        int64_t *to;
+    } numbers[] = {
+        {"budget_bytes", &out->budget_bytes},
+        {"peak_bytes", &out->peak_bytes},
+        {"cost", &out->cost},
+        {"base_cost", &out->base_cost},
+        {"bound", &out->bound},
+        {"bound_any", &out->bound_any},
+        {"least_bytes", &out->least_bytes},
+        {"known_bytes", &out->known_bytes},
+    };
+    for (size_t k = 0; st == ST_OK && k < sizeof numbers / sizeof *numbers; k++)
+        st = json_get_int(d, where, root, numbers[k].key, numbers[k].to);
+    const json_t *steps = json_object_get(root, "steps");
+    if (st == ST_OK && steps && !json_is_array(steps))
+        st = diag_error(d, DIAG_MALFORMED, where, "\"steps\" is not a list");
+    return st == ST_OK ? read_steps(a, d, file, steps, p, &out->steps) : st;
+}
+
+status schedule_read(struct arena *a, struct diags *d, const struct source *json,
+                     const struct problem *p, struct schedule *out) {
+    *out = (struct schedule){.bound = BOUND_NONE, .bound_any = BOUND_NONE};
+    struct arena scratch = arena_make(a->mem);
+    json_t *root = NULL;
+    status st = json_read(&scratch, d, json, &root);
+    arena_free(&scratch);
+    if (st == ST_OK)
+        st = read_root(a, d, json->path, root, p, out);
+    json_decref(root);
+    return st;
+}

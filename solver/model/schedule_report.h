@@ -1,0 +1,19 @@
+// What a schedule is worth, in words: for the command line and for whoever embeds the solver.
+#pragma once
+
+#include "solver/model/schedule.h"
+
+// A few lines: status, peak and budget, cost and overhead, bound and gap, what the order alone
+// saved. False: no room.
+bool schedule_report(struct str *out, const struct problem *p, const struct schedule *s,
+                     struct arena *scratch);
+
+// Why there is no schedule, as a diagnostic: the least budget that is known to work, the one below
+// which none does, and the nodes that force it. Returns ST_INFEASIBLE or ST_NO_PLAN.
+status schedule_report_failure(const struct problem *p, const struct schedule *s,
+                               struct arena *scratch, struct diags *d);
+
+// (cost - base) / base in percent; 0 when the base cost is 0.
+double schedule_overhead(const struct schedule *s);
+// (cost - bound) / cost in percent, with the bound for the kind of order that was asked for.
+double schedule_gap(const struct schedule *s);

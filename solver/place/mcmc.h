@@ -1,0 +1,133 @@
+// One chain of the placement search: Metropolis-Hastings over strategies.
+//
+// A state is a strategy in the simulator (sim.h). A proposal edits a few tasks and mends what
+// depends on them: missing inputs are fetched, fetches that nobody reads go. The cost of a state is
+// the objective plus a price on every byte over memory, which rises while the chain is over and
+// falls while it is not: so it walks along the border of what fits from both sides, and only states
+// that fit are remembered. A worse state is accepted with the usual probability; the temperature is
+// relative to the cost of the present state.
+//
+// Random numbers are counter-based: the same start, seed and calls give the same result.
+#pragma once
+
+#include "ir/base/rng.h"
+#include "ir/base/stop.h"
+#include "solver/sim/sim.h"
+
+// MCMC_MOVE(NAME, name): the kinds of proposals.
+#define MCMC_MOVES(MOVE)                                                                           \
+    MOVE(NODE, "move a node or group")                                                             \
+    MOVE(BLOCK, "move a block")                                                                    \
+    MOVE(BOUNDARY, "shift a boundary")                                                             \
+    MOVE(SWAP, "swap two")                                                                         \
+    MOVE(COPY, "copy")                                                                             \
+    MOVE(DROP, "drop a copy, a recomputation or a fetch")                                          \
+    MOVE(ORDER, "change the order")                                                                \
+    MOVE(RECOMPUTE, "recompute")                                                                   \
+    MOVE(OFFLOAD, "offload and fetch back")
+
+enum mcmc_kind {
+#define MOVE(name, text) MCMC_##name,
+    MCMC_MOVES(MOVE)
+#undef MOVE
+        MCMC_KINDS
+};
+
+// What an objective is made of; times in units of the problem.
+struct mcmc_values {
+    double makespan, load, peak_bytes, moved_bytes, energy;
+};
+
+enum mcmc_goal { MCMC_LATENCY, MCMC_THROUGHPUT, MCMC_CUSTOM };
+
+struct mcmc_objective {
+    enum mcmc_goal goal;
+    double (*value)(void *context, const struct mcmc_values *v); // MCMC_CUSTOM
+    void *context;                                               // used by several threads at once
+    uint64_t identity; // of MCMC_CUSTOM: a checkpoint is of the same one only; 0: not known
+};
+
+struct mcmc_allowed {
+    bool copies, recompute, offload, order;
+    bool devices; // nodes may change theirs
+};
+
+struct mcmc_count {
+    int64_t n_tried, n_accepted;
+};
+
+struct mcmc {
+    const struct placement *p;
+    struct mcmc_objective objective;
+    struct mcmc_allowed allowed;
+    struct sim sim;
+    struct rng rng;
+    double value; // of the present state: the objective
+    double guide; // and what breaks ties towards even loads
+    int64_t excess_bytes;
+    double price, first_price; // per byte over memory
+    double temperature;        // relative to the cost of the present state
+    int32_t n_over; // proposals since the last look at the price that found the state over
+
+    struct task *best; // the best that fits; n_best = 0: none yet
+    int32_t n_best, cap_best;
+    double best_value;
+
+    int32_t *nodes, n_nodes; // to be mended
+    bool *is_listed;
+    int32_t *earliest; // per place: scratch of mending
+    int32_t *block;    // nodes that move together
+    int32_t *peak_at;  // per place: the task of its peak; when the state is over memory
+    bool *over;        // per place: its peak is over its memory
+    struct mcmc_count count[MCMC_KINDS];
+    int64_t n_worse; // proposals that were accepted though they are worse
+};
+
+// The chain is empty until mcmc_start. False: no room.
+bool mcmc_make(struct arena *a, const struct placement *p, const struct mcmc_objective *objective,
+               struct mcmc_allowed allowed, uint64_t seed, uint64_t chain, struct mcmc *out);
+
+// Goes on from a strategy, which must be right; the best stays. False: no room, or it is not; the
+// chain is then empty again.
+bool mcmc_start(struct mcmc *c, const struct strategy *s);
+
+// n proposals, or fewer when `stop` says so. Returns how many. False in c->sim.broken: no room.
+int64_t mcmc_run(struct mcmc *c, int64_t n, const struct stop *stop);
+
+// One proposal of the usual mix, edited into c->sim but not judged; false: there was nothing to
+// propose, or it cannot be carried out.
+bool mcmc_propose(struct mcmc *c, enum mcmc_kind *kind);
+
+// What the objective comes to.
+double mcmc_value(const struct mcmc_objective *o, const struct sim_result *r);
+double mcmc_value_of_facts(const struct mcmc_objective *o, const struct placement *p,
+                           const struct strategy_facts *facts); // of the plain replay
+double mcmc_cost(const struct mcmc *c); // of the present state, with the price of bytes over memory
+
+// ---- For the files of the moves ----
+
+// Edits (mcmc_edit.c). After edits that touch runs of nodes or their inputs, mcmc_mend makes every
+// input available again and takes away what nobody reads.
+void mcmc_list(struct mcmc *c, int32_t node);                   // to be mended
+void mcmc_list_with_inputs(struct mcmc *c, int32_t node);       // it, and what it reads
+bool mcmc_mend(struct mcmc *c);                                 // false: it cannot be done
+void mcmc_put_run(struct mcmc *c, int32_t run, int32_t device); // a run moves to a device
+void mcmc_put_group(struct mcmc *c, int32_t group, int32_t device);
+// A fetch of the node to the place, from wherever it is before `reader`; false: it is nowhere.
+bool mcmc_need(struct mcmc *c, int32_t node, int32_t place, int32_t reader);
+
+// Each makes one proposal, without judging it; false: there was nothing to propose.
+bool mcmc_move_node(struct mcmc *c);
+bool mcmc_move_block(struct mcmc *c);
+bool mcmc_move_boundary(struct mcmc *c);
+bool mcmc_move_swap(struct mcmc *c);
+bool mcmc_move_copy(struct mcmc *c);
+bool mcmc_move_drop(struct mcmc *c);
+bool mcmc_move_order(struct mcmc *c);
+bool mcmc_move_recompute(struct mcmc *c);
+bool mcmc_move_offload(struct mcmc *c);
+
+// A random task that is in the sequence; SIM_END: none was hit.
+int32_t mcmc_random_task(struct mcmc *c);
+int32_t mcmc_random(struct mcmc *c, int32_t n); // 0 .. n-1
+int32_t mcmc_first_run(const struct sim *s, int32_t node);

@@ -1,0 +1,403 @@
+// Chains in rounds with replica exchange: see place.h.
+#include "solver/place/place_state.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ir/base/parallel.h"
+#include "solver/place/place_remat.h"
+
+enum { ROUND_PROPOSALS = 1000, EXCHANGE_STREAM = 1 << 20 }; // proposals: of each chain, in the mean
+#define REMAT_SHARE   0.25 // of the time, for starts that recompute
+#define POLISH_SHARE  0.05 // of the time, each time that the best is polished on the way
+#define POLISH_END    0.1  // and in the end
+#define COLDEST       1e-4 // temperatures at first, relative to the cost
+#define HOTTEST       0.3
+#define COOLER_SHARE  0.6 // of the proposals of the next cooler rung
+#define HEAT_STEP     1.2
+#define LEAST_HEAT    1e-7
+#define MOST_HEAT     0.3
+#define WORSE_COLDEST 0.002 // of all proposals, those that are accepted though worse
+#define WORSE_HOTTEST 0.1
+
+struct place_options place_defaults(void) {
+    return (struct place_options){.allowed = {true, true, true, true, true},
+                                  .seconds = 30,
+                                  .seed = 1,
+                                  .n_chains = 8,
+                                  .exchange = true,
+                                  .checkpoint_seconds = 10};
+}
+
+// ---- The incumbent ----
+
+static bool copy_best(struct place_search *s, const struct strategy *x) {
+    struct strategy *best = &s->out->best;
+    if (x->n > s->cap_best) {
+        struct task *at = ARENA_ARRAY(s->arena, struct task, 2 * x->n);
+        if (!at)
+            return false;
+        best->at = at;
+        s->cap_best = 2 * x->n;
+    }
+    memcpy(best->at, x->at, (size_t)x->n * sizeof *x->at);
+    best->n = x->n;
+    return true;
+}
+
+status place_keep(struct place_search *s, const struct strategy *x, double value) {
+    struct place_result *out = s->out;
+    if (!copy_best(s, x))
+        return diag_no_room(s->diags);
+    out->value = value;
+    struct arena scratch = arena_make(s->arena->mem);
+    struct strategy_facts f;
+    status st = strategy_check(s->p, &out->best, &scratch, s->diags, &f);
+    if (st == ST_OK) {
+        struct place_event e = {value, f.makespan_cost, f.load_cost, place_team_proposals(s),
+                                (double)(stop_clock_ns() - s->start_ns) * 1e-9};
+        if (!VEC_PUSH(s->arena, &out->curve, e))
+            st = diag_no_room(s->diags);
+        else if (s->hooks->improved)
+            s->hooks->improved(s->hooks->context, &e, &out->best, &f);
+    }
+    arena_free(&scratch);
+    return st;
+}
+
+// The best of all chains, in the order of their numbers; checked before anybody hears of it.
+static status collect(struct place_search *s) {
+    const struct mcmc *better = NULL;
+    for (int32_t k = 0; k < s->n_chains; k++) {
+        const struct mcmc *c = &s->chain[k].mc;
+        if (c->n_best > 0 && c->best_value < (better ? better->best_value : s->out->value))
+            better = c;
+    }
+    if (!better)
+        return ST_OK;
+    return place_keep(s, &(struct strategy){better->best, better->n_best}, better->best_value);
+}
+
+// ---- Rounds ----
+
+// The proposals of a round, of which each rung has a part of what the one below it has: the cold
+// ones find most, the hot ones are there to lead them somewhere else. The parts sum up to all.
+static int64_t share_of(const struct place_search *s, int32_t rung) {
+    double all = 1 - pow(COOLER_SHARE, s->n_chains);
+    double from = (1 - pow(COOLER_SHARE, rung)) / all;
+    double to = (1 - pow(COOLER_SHARE, rung + 1)) / all;
+    int64_t last = rung + 1 == s->n_chains ? s->in_round : (int64_t)(to * (double)s->in_round);
+    return last - (int64_t)(from * (double)s->in_round);
+}
+
+static void run_chain(void *context, int32_t index) {
+    struct place_search *s = context;
+    struct place_chain *ch = &s->chain[index];
+    if (ch->failed)
+        return;
+    int64_t before = ch->mc.n_worse;
+    ch->mc.temperature = s->temperature[ch->rung];
+    ch->n_done = mcmc_run(&ch->mc, share_of(s, ch->rung), s->stop);
+    ch->n_worse = ch->mc.n_worse - before;
+    ch->failed = ch->mc.sim.broken;
+}
+
+// Heat follows the share of worse states that a rung is meant to accept.
+static void adapt(struct place_search *s) {
+    for (int32_t r = 0; r < s->n_chains; r++) {
+        const struct place_chain *ch = &s->chain[s->at_rung[r]];
+        double up = s->n_chains > 1 ? (double)r / (s->n_chains - 1) : 0.25;
+        double wanted = WORSE_COLDEST * pow(WORSE_HOTTEST / WORSE_COLDEST, up);
+        if (ch->failed || ch->n_done == 0)
+            continue;
+        bool cold = (double)ch->n_worse < wanted * (double)ch->n_done;
+        double heat = s->temperature[r] * (cold ? HEAT_STEP : 1 / HEAT_STEP);
+        s->temperature[r] = fmin(fmax(heat, LEAST_HEAT), MOST_HEAT);
+    }
+}
+
+bool place_swaps(double heat_a, double cost_a, double heat_b, double cost_b, double unit) {
+    double scale = fmin(cost_a, cost_b) + 1e-300;
+    double gain = (1 / heat_a - 1 / heat_b) * (cost_a - cost_b) / scale;
+    return log(1 - unit) < gain;
+}
+
+static void exchange(struct place_search *s) {
+    for (int32_t r = (int32_t)(s->out->n_rounds % 2); r + 1 < s->n_chains; r += 2) {
+        struct place_chain *cold = &s->chain[s->at_rung[r]], *hot = &s->chain[s->at_rung[r + 1]];
+        double unit = rng_unit(&s->rng);
+        if (cold->failed || hot->failed)
+            continue;
+        s->out->n_exchanges_tried++;
+        if (!place_swaps(s->temperature[r], mcmc_cost(&cold->mc), s->temperature[r + 1],
+                         mcmc_cost(&hot->mc), unit))
+            continue;
+        int32_t other = s->at_rung[r];
+        s->at_rung[r] = s->at_rung[r + 1];
+        s->at_rung[r + 1] = other;
+        cold->rung = r + 1;
+        hot->rung = r;
+        s->out->n_exchanges++;
+    }
+}
+
+// Every so often, the chain of the coldest half that is worst goes on from the best.
+static void restart(struct place_search *s) {
+    int32_t worst = -1;
+    double most = s->out->value;
+    if (s->out->best.n == 0)
+        return;
+    for (int32_t r = 0; r < (s->n_chains + 1) / 2; r++) {
+        const struct place_chain *ch = &s->chain[s->at_rung[r]];
+        if (!ch->failed && mcmc_cost(&ch->mc) > most) {
+            most = mcmc_cost(&ch->mc);
+            worst = s->at_rung[r];
+        }
+    }
+    if (worst >= 0 && !mcmc_start(&s->chain[worst].mc, &s->out->best))
+        s->chain[worst].failed = true;
+}
+
+// Every chain takes up its present state afresh, as it would from a checkpoint: so a search that is
+// resumed from one goes on exactly as if it had not been interrupted.
+static status settle(struct place_search *s) {
+    struct arena scratch = arena_make(s->arena->mem);
+    for (int32_t k = 0; k < s->n_chains; k++) {
+        struct place_chain *ch = &s->chain[k];
+        if (ch->failed)
+            continue;
+        struct strategy now = {ARENA_ARRAY(&scratch, struct task, ch->mc.sim.n_in), 0};
+        if (now.at)
+            now.n = sim_save(&ch->mc.sim, now.at);
+        ch->failed = !now.at || !mcmc_start(&ch->mc, &now);
+    }
+    arena_free(&scratch);
+    if (!s->is_saving)
+        return ST_OK;
+    s->saved_ns = stop_clock_ns();
+    return place_save(s);
+}
+
+static bool is_over(const struct place_search *s) {
+    bool some = false;
+    for (int32_t k = 0; k < s->n_chains; k++)
+        some = some || !s->chain[k].failed;
+    return !some || stop_now(s->stop) || (s->work > 0 && s->out->n_proposals >= s->work);
+}
+
+static status improve(struct place_search *s, double seconds, bool is_end) {
+    status st = place_improve(s, seconds, is_end);
+    return st == ST_OK ? collect(s) : st;
+}
+
+// What happens every so many rounds. A team saves its checkpoints together, so that they fit.
+static status look_around(struct place_search *s) {
+    double since = (double)(stop_clock_ns() - s->saved_ns) * 1e-9;
+    int64_t n = s->out->n_rounds / PLACE_MEET_EVERY;
+    status st = ST_OK;
+    if ((n & (n - 1)) == 0) // less and less often
+        st = improve(s, s->options->seconds * POLISH_SHARE, false);
+    s->is_saving = s->options->checkpoint_path && since >= s->options->checkpoint_seconds;
+    if (st == ST_OK && s->options->team)
+        st = place_team_meet(s, false);
+    restart(s);
+    return st == ST_OK ? settle(s) : st;
+}
+
+static status run_round(struct place_search *s, int32_t n_threads) {
+    struct place_result *out = s->out;
+    int64_t left = s->work - out->n_proposals;
+    s->in_round = (int64_t)ROUND_PROPOSALS * s->n_chains;
+    if (s->work > 0 && left < s->in_round)
+        s->in_round = left;
+    parallel_run(n_threads, s->n_chains, run_chain, s);
+    for (int32_t k = 0; k < s->n_chains; k++)
+        out->n_proposals += s->chain[k].n_done;
+    out->n_rounds++;
+    status st = collect(s);
+    adapt(s);
+    if (s->options->exchange)
+        exchange(s);
+    return st == ST_OK && out->n_rounds % PLACE_MEET_EVERY == 0 ? look_around(s) : st;
+}
+
+static status run_rounds(struct place_search *s) {
+    long n_processors = sysconf(_SC_NPROCESSORS_ONLN);
+    int32_t n_threads = s->options->threads > 0 ? s->options->threads : (int32_t)n_processors;
+    status st = ST_OK;
+    while (st == ST_OK && !is_over(s))
+        st = run_round(s, n_threads);
+    return st;
+}
+
+// Some time is kept for polishing what was found; what that leaves is for more rounds, unless there
+// is a team, which is over by then. The checkpoint is that of the search before, so that it goes on
+// as if it had not ended.
+static status run_and_improve(struct place_search *s) {
+    int64_t end = s->stop->deadline_ns;
+    double left = stop_seconds_left(s->stop);
+    bool improves = place_improves(s), timed = left < 1e9;
+    if (improves && timed)
+        s->stop->deadline_ns -= (int64_t)(left * POLISH_END * 1e9);
+    status st = run_rounds(s);
+    while (st == ST_OK && s->options->team && !s->all_over)
+        st = place_team_meet(s, true);
+    s->stop->deadline_ns = end;
+    if (st == ST_OK && s->options->checkpoint_path)
+        st = place_save(s);
+    if (st != ST_OK || !improves || stop_now(s->stop))
+        return st;
+    st = improve(s, timed ? stop_seconds_left(s->stop) : 0, true);
+    return st == ST_OK && !s->options->team ? run_rounds(s) : st;
+}
+
+// ---- Beginning and end ----
+
+static status make_starts(struct place_search *s) {
+    struct arena scratch = arena_make(s->arena->mem);
+    status st = ST_OK;
+    for (int32_t k = 0; k < s->options->n_starts && s->n_starts < PLACE_STARTS_MOST / 2; k++) {
+        struct strategy_facts f;
+        st = strategy_replay(s->p, &s->options->starts[k], &scratch, s->diags, &f);
+        if (st != ST_OK)
+            break;
+        s->starts[s->n_starts++] = s->options->starts[k];
+    }
+    arena_free(&scratch);
+    if (st != ST_OK || (!s->options->allowed.devices && s->n_starts > 0)) // others have others
+        return st;
+    int32_t n = 0;
+    struct remat_effort effort = {.stop = s->stop,
+                                  .seconds = s->options->seconds * REMAT_SHARE,
+                                  .seed = s->options->seed,
+                                  .worker_path = s->options->worker_path};
+    if (s->options->allowed.recompute && !s->options->resume) // dear, and not to be needed
+        n = place_remat(s->p, &effort, s->arena, s->starts + s->n_starts,
+                        PLACE_STARTS_MOST - s->n_starts);
+    s->n_starts += n > 0 ? n : 0;
+    if (n >= 0)
+        n = place_starts(s->p, s->options->allowed.copies, s->arena, s->starts + s->n_starts,
+                         PLACE_STARTS_MOST - s->n_starts);
+    s->n_starts += n > 0 ? n : 0;
+    return n < 0 ? diag_no_room(s->diags) : ST_OK;
+}
+
+static status make_chains(struct place_search *s) {
+    const struct place_options *o = s->options;
+    s->n_chains = o->n_chains < 1 ? 1 : o->n_chains;
+    s->n_chains = s->n_chains < PLACE_CHAINS_MOST ? s->n_chains : PLACE_CHAINS_MOST;
+    s->chain = ARENA_ARRAY(s->arena, struct place_chain, s->n_chains);
+    s->at_rung = ARENA_ARRAY(s->arena, int32_t, s->n_chains);
+    s->temperature = ARENA_ARRAY(s->arena, double, s->n_chains);
+    if (!s->chain || !s->at_rung || !s->temperature)
+        return diag_no_room(s->diags);
+    int32_t n_good = 0, n_more = s->n_starts - s->n_chains;
+    int32_t first = o->team ? o->team->rank * s->n_chains : 0;
+    for (int32_t k = 0; k < s->n_chains; k++) {
+        struct place_chain *ch = &s->chain[k];
+        double up = s->n_chains > 1 ? (double)k / (s->n_chains - 1) : 0.25;
+        s->temperature[k] = COLDEST / s->p->n_groups * pow(HOTTEST / COLDEST, up);
+        s->at_rung[k] = ch->rung = k;
+        ch->arena = arena_make(s->arena->mem);
+        ch->failed = !mcmc_make(&ch->arena, s->p, &o->objective, o->allowed, o->seed,
+                                (uint64_t)(first + k), &ch->mc);
+        // What no chain begins with may still be the best so far.
+        for (int32_t i = 0; k == 0 && i < n_more && !ch->failed; i++)
+            ch->failed = !mcmc_start(&ch->mc, &s->starts[s->n_chains + i]);
+        ch->failed = ch->failed || !mcmc_start(&ch->mc, &s->starts[(first + k) % s->n_starts]);
+        n_good += !ch->failed;
+    }
+    return n_good > 0 ? ST_OK : diag_no_room(s->diags);
+}
+
+struct place_totals place_own_totals(const struct place_search *s) {
+    const struct place_result *out = s->out;
+    struct place_totals sum = {
+        out->n_proposals, out->n_exchanges, out->n_exchanges_tried, INT64_MAX, {{0}}};
+    for (int32_t k = 0; k < s->n_chains; k++) {
+        const struct mcmc *c = &s->chain[k].mc;
+        for (int32_t m = 0; m < MCMC_KINDS; m++) {
+            sum.count[m].n_tried += c->count[m].n_tried;
+            sum.count[m].n_accepted += c->count[m].n_accepted;
+        }
+        if (c->excess_bytes < sum.least_excess_bytes)
+            sum.least_excess_bytes = c->excess_bytes;
+    }
+    return sum;
+}
+
+// What all have done, in the result.
+static void sum_up(struct place_search *s) {
+    const struct team *t = s->options->team;
+    struct place_result *out = s->out;
+    struct place_totals own = place_own_totals(s);
+    out->n_proposals = out->n_exchanges = out->n_exchanges_tried = 0;
+    out->least_excess_bytes = INT64_MAX;
+    for (int32_t k = 0; k < (t ? t->n : 1); k++) {
+        const struct place_totals *x = t && k != t->rank ? &s->mate[k].done : &own;
+        for (int32_t m = 0; m < MCMC_KINDS; m++) {
+            out->count[m].n_tried += x->count[m].n_tried;
+            out->count[m].n_accepted += x->count[m].n_accepted;
+        }
+        out->n_proposals += x->n_proposals;
+        out->n_exchanges += x->n_exchanges;
+        out->n_exchanges_tried += x->n_exchanges_tried;
+        if ((x == &own || x->n_proposals > 0) && x->least_excess_bytes < out->least_excess_bytes)
+            out->least_excess_bytes = x->least_excess_bytes;
+        out->n_lost += t && k != t->rank && s->mate[k].is_lost;
+    }
+}
+
+static status search(struct place_search *s) {
+    status st = s->options->team ? place_team_make(s) : ST_OK;
+    if (st == ST_OK)
+        st = make_starts(s);
+    if (st == ST_OK)
+        st = make_chains(s);
+    if (st == ST_OK && s->options->resume)
+        st = place_resume(s);
+    if (st == ST_OK)
+        st = collect(s);
+    if (st == ST_OK)
+        st = run_and_improve(s);
+    if (st == ST_OK)
+        sum_up(s);
+    if (s->options->team)
+        place_team_leave(s);
+    for (int32_t k = 0; s->chain && k < s->n_chains; k++)
+        if (s->chain[k].arena.mem)
+            arena_free(&s->chain[k].arena);
+    if (st != ST_OK)
+        return st;
+    if (s->out->best.n == 0)
+        return ST_NO_PLAN;
+    return strategy_check(s->p, &s->out->best, s->arena, s->diags, &s->out->facts);
+}
+
+status place(const struct placement *p, const struct place_options *options,
+             const struct place_hooks *hooks, struct arena *a, struct diags *d,
+             struct place_result *out) {
+    struct stop own = {.deadline_ns = STOP_NEVER};
+    struct stop *stop = hooks->stop ? hooks->stop : &own;
+    int64_t before = stop->deadline_ns, now = stop_clock_ns();
+    uint64_t rank = options->team ? (uint64_t)options->team->rank : 0;
+    *out = (struct place_result){.value = INFINITY};
+    if (options->seconds > 0 && options->seconds < 1e9 &&
+        now + (int64_t)(options->seconds * 1e9) < before)
+        stop->deadline_ns = now + (int64_t)(options->seconds * 1e9);
+    struct place_search s = {.p = p,
+                             .options = options,
+                             .hooks = hooks,
+                             .arena = a,
+                             .diags = d,
+                             .stop = stop,
+                             .start_ns = now,
+                             .saved_ns = now,
+                             .work = options->work,
+                             .rng = rng_make(options->seed, EXCHANGE_STREAM + rank),
+                             .out = out};
+    status st = search(&s);
+    stop->deadline_ns = before;
+    return st;
+}

@@ -1,0 +1,53 @@
+// Promising states of a placement search go through the rematerialization solver: see
+// place_state.h. The best strategy, or while none fits the state that is nearest to it, is polished
+// device by device; the coldest chain goes on from what comes out.
+#include "solver/place/place_polish.h"
+#include "solver/place/place_state.h"
+
+enum { WORK_ON_THE_WAY = 2, WORK_IN_THE_END = 10 };
+#define GAP_ON_THE_WAY 0.02
+#define GAP_IN_THE_END 0.001
+
+bool place_improves(const struct place_search *s) {
+    return s->options->allowed.recompute && s->p->has_sizes;
+}
+
+static const struct place_chain *nearest(const struct place_search *s) {
+    const struct place_chain *best = NULL;
+    for (int32_t k = 0; k < s->n_chains; k++) {
+        const struct place_chain *ch = &s->chain[k];
+        if (!ch->failed && (!best || ch->mc.excess_bytes < best->mc.excess_bytes))
+            best = ch;
+    }
+    return best;
+}
+
+status place_improve(struct place_search *s, double seconds, bool is_end) {
+    const struct place_chain *from = nearest(s);
+    struct place_chain *to = &s->chain[s->at_rung[0]];
+    if (!place_improves(s) || !from || to->failed)
+        return ST_OK;
+    struct arena scratch = arena_make(s->arena->mem);
+    struct strategy now = s->out->best, polished;
+    if (now.n == 0) {
+        now = (struct strategy){ARENA_ARRAY(&scratch, struct task, from->mc.sim.n_in), 0};
+        if (now.at)
+            now.n = sim_save(&from->mc.sim, now.at);
+    }
+    struct polish_effort effort = {.stop = s->stop,
+                                   .seconds = seconds,
+                                   .gap = is_end ? GAP_IN_THE_END : GAP_ON_THE_WAY,
+                                   .seed =
+                                       s->options->seed + (is_end ? 0 : (uint64_t)s->out->n_rounds),
+                                   .worker_path = s->options->worker_path};
+    if (seconds <= 0 || s->options->work > 0) // then it must not depend on the clock
+        effort.work_per_node = is_end ? WORK_IN_THE_END : WORK_ON_THE_WAY;
+    bool better = false;
+    status st = now.n > 0 ? place_polish(s->p, &s->options->objective, &effort, now, &scratch,
+                                         &polished, &better)
+                          : ST_LIMIT;
+    if (better)
+        to->failed = !mcmc_start(&to->mc, &polished);
+    arena_free(&scratch);
+    return st ? diag_no_room(s->diags) : ST_OK;
+}

@@ -1,0 +1,122 @@
+// Starts for the placement search: see place.h. Each is an assignment of groups to devices;
+// strategy_assign makes the tasks.
+#include "solver/place.h"
+#include "solver/place/place_list.h"
+
+struct starter {
+    const struct placement *p;
+    struct arena *arena;   // for the strategies
+    struct arena *scratch; // for the rest
+    int32_t *device;       // per group
+    struct strategy *out;
+    int32_t n, most;
+    bool ok;
+};
+
+static int64_t group_cost(const struct placement *p, int32_t g, int32_t device) {
+    int64_t sum = 0;
+    for (int32_t k = p->group_start[g]; k < p->group_start[g + 1]; k++)
+        sum += placement_cost(p, p->group_nodes[k], device);
+    return sum;
+}
+
+static void finish(struct starter *s, const int32_t *order) {
+    const struct placement *p = s->p;
+    bool *on = ARENA_ARRAY(s->scratch, bool, (size_t)p->graph.n *(size_t)p->n_devices);
+    s->ok = s->ok && on;
+    for (int32_t v = 0; s->ok && v < p->graph.n; v++)
+        on[(int64_t)v * p->n_devices + s->device[p->group[v]]] = true;
+    s->ok = s->ok && strategy_assign(p, order, on, s->arena, &s->out[s->n++]);
+}
+
+// ---- Contiguous splits ----
+
+// Groups in their order, as many to each device in turn as keep its load within `most_cost` and its
+// resident bytes within its memory. False: some are left over.
+static bool fill(struct starter *s, int64_t most_cost) {
+    const struct placement *p = s->p;
+    int32_t k = 0;
+    int64_t load = 0, bytes = p->graph.fixed_bytes;
+    for (int32_t g = 0; g < p->n_groups; g++) {
+        int64_t resident = placement_group_resident(p, g);
+        for (;; k++, load = 0, bytes = p->graph.fixed_bytes) {
+            if (k == p->n_devices)
+                return false;
+            if (!placement_group_runs_on(p, g, k))
+                continue;
+            int64_t cost = group_cost(p, g, k);
+            if (load + cost <= most_cost && bytes + resident <= p->place[k].memory_bytes) {
+                load += cost;
+                bytes += resident;
+                s->device[g] = k;
+                break;
+            }
+        }
+    }
+    return true;
+}
+
+// The least largest load, by bisection.
+static void split(struct starter *s) {
+    int64_t low = -1, high = 0;
+    for (int32_t g = 0; g < s->p->n_groups; g++) {
+        int64_t most = 0;
+        for (int32_t k = 0; k < s->p->n_devices; k++) {
+            int64_t cost = placement_group_runs_on(s->p, g, k) ? group_cost(s->p, g, k) : 0;
+            most = cost > most ? cost : most;
+        }
+        high += most;
+    }
+    if (!fill(s, high))
+        return;
+    while (high - low > 1) {
+        int64_t mid = low + (high - low) / 2;
+        if (fill(s, mid))
+            high = mid;
+        else
+            low = mid;
+    }
+    fill(s, high);
+    finish(s, NULL);
+}
+
+// ---- One device ----
+
+static void single(struct starter *s, int32_t device) {
+    for (int32_t g = 0; g < s->p->n_groups; g++) {
+        if (!placement_group_runs_on(s->p, g, device))
+            return;
+        s->device[g] = device;
+    }
+    finish(s, NULL);
+}
+
+// ---- List schedules ----
+
+static void list(struct starter *s, enum list_kind kind) {
+    s->ok = place_list(s->p, kind, s->arena, &s->out[s->n++]);
+}
+
+int32_t place_starts(const struct placement *p, bool copies, struct arena *a, struct strategy *out,
+                     int32_t most) {
+    struct arena scratch = arena_make(a->mem);
+    struct starter s = {.p = p,
+                        .arena = a,
+                        .scratch = &scratch,
+                        .device = ARENA_ARRAY(&scratch, int32_t, p->n_groups),
+                        .out = out,
+                        .most = most};
+    s.ok = s.device != NULL;
+    if (s.ok && s.n < most)
+        split(&s);
+    if (s.ok && s.n < most)
+        list(&s, LIST_SENDS);
+    if (s.ok && s.n < most && copies && p->n_devices > 1)
+        list(&s, LIST_COPIES);
+    for (int32_t k = 0; s.ok && k < p->n_devices && s.n < most; k++)
+        single(&s, k);
+    if (s.ok && s.n < most && copies && p->graph.has_forward && p->n_devices > 1)
+        list(&s, LIST_COPIES_FORWARD);
+    arena_free(&scratch);
+    return s.ok ? s.n : -1;
+}

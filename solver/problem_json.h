@@ -1,8 +1,0 @@
-// The graph of an mfc-problem that is parsed already, for readers of files that say more.
-#pragma once
-
-#include "solver/json.h"
-#include "solver/problem.h"
-
-status problem_of_json(struct arena *a, struct diags *d, const char *file, const json_t *root,
-                       struct problem *out);

@@ -1,0 +1,142 @@
+// Whether the walk is in step with an old snapshot: see sim.h. It is when everything up to the next
+// change of the sequence is as it was, but for one shift of time, which may be none. What is there
+// follows from the clocks, from what is being sent, and from the ends of tasks before. So each of
+// these is shifted like the rest, or makes no difference, now as before: each task behind that
+// looks at it starts later than that anyway, because of something else.
+#include "solver/sim/sim.h"
+
+// ---- Who looks at a clock next ----
+
+// The first start, from snapshot k to before `to`, of a task that looks at the clock as it is at k;
+// INT64_MAX: nobody does.
+static int64_t next_look(const struct sim *s, int32_t clock, int32_t k, int32_t to) {
+    int64_t first = INT64_MAX, time = s->snapshot[k]->clock[clock];
+    if (s->walk.used[clock] == s->n_users[clock])
+        return first;
+    for (; k < to && s->snapshot[k]->clock[clock] == time; k++)
+        if (s->snapshot[k]->look[clock] < first)
+            first = s->snapshot[k]->look[clock];
+    return first < INT64_MAX ? time + first : first;
+}
+
+// Where all devices wait for something there is no telling; the one that waits least is most often
+// right.
+static int64_t find_shift(struct sim *s, int32_t k, int32_t to) {
+    const struct sim_walk *old = s->snapshot[k];
+    int64_t least = INT64_MAX, shift = 0;
+    for (int32_t p = 0; p < s->p->n_places; p++) {
+        int32_t c = sim_clock_of(s, p);
+        int64_t next = s->next_look[c] = next_look(s, c, k, to);
+        if (next < INT64_MAX && next - old->clock[c] < least) {
+            least = next - old->clock[c];
+            shift = s->walk.clock[c] - old->clock[c];
+        }
+    }
+    return shift;
+}
+
+// Whether what was over at one time, and is now at the other, is so before anybody at any place
+// looks.
+static bool is_before_looks(const struct sim *s, int64_t before, int64_t now, int64_t shift) {
+    for (int32_t p = 0; p < s->p->n_places; p++) {
+        int64_t next = s->next_look[sim_clock_of(s, p)];
+        if (next < INT64_MAX && (before >= next || now >= next + shift))
+            return false;
+    }
+    return true;
+}
+
+// A place's clock also decides what is released at once. All that is released behind is read by
+// somebody else than the place, which waits; so it goes later than that.
+static bool is_no_matter(struct sim *s, int32_t c, int32_t k, int32_t to, int64_t shift) {
+    int64_t before = s->snapshot[k]->clock[c], now = s->walk.clock[c];
+    bool is_place = c < s->p->n_devices || c == s->n_clocks - 1;
+    if (is_place)
+        return is_before_looks(s, before, now, shift);
+    int64_t next = next_look(s, c, k, to);
+    return next == INT64_MAX || (before < next && now <= next + shift);
+}
+
+// ---- What is read ----
+
+static bool is_late(const struct sim *s, int32_t t, int32_t by, int64_t shift) {
+    int64_t start = s->time[by].settled - s->task[by].duration;
+    return s->time[t].settled >= start || s->time[t].finish > start + shift;
+}
+
+// Whether someone between the labels notices that the task is not shifted.
+static bool is_noticed(const struct sim *s, int32_t t, int64_t label, int64_t until,
+                       int64_t shift) {
+    const struct sim_task *x = &s->task[t];
+    if (s->time[t].finish == s->time[t].settled + shift)
+        return false;
+    if (x->from != TASK_RUN) {
+        int32_t first = x->first.by, end = s->task[x->first.list].last.by;
+        if (first >= 0 && s->task[first].label >= label && s->task[first].label < until &&
+            is_late(s, t, first, shift))
+            return true;
+        if (end >= 0 && s->task[end].label >= label && s->task[end].label < until &&
+            is_late(s, t, end, shift))
+            return true;
+    }
+    for (int32_t f = x->sibling; f != SIM_NONE && s->task[f].label < until;
+         f = s->task[f].sibling) {
+        const struct sim_task *y = &s->task[f];
+        if (y->from == x->place && y->label >= label && is_late(s, t, f, shift))
+            return true;
+        if (y->place == x->place)
+            break;
+    }
+    return false;
+}
+
+static bool is_some_noticed(struct sim *s, int32_t k, int32_t to, int64_t shift) {
+    int64_t label = s->task[s->snapshot[k]->task].label;
+    int64_t until = to == s->n_snapshots ? INT64_MAX : s->task[s->snapshot[to]->task].label;
+    for (size_t i = 0; i < s->loose.n; i++) {
+        int32_t t = s->loose.at[i];
+        if (!is_noticed(s, t, label, until, shift))
+            continue;
+        s->loose.at[i] = s->loose.at[0]; // most likely also at the next snapshot
+        s->loose.at[0] = t;
+        return true;
+    }
+    return false;
+}
+
+// ---- What is pending ----
+
+// What is not shifted must be gone, now as before, when someone next looks whether it is. A fetch
+// to a device does not find it gone, for that looks at the time of the clock.
+static bool is_pending_alike(const struct sim *s, const struct sim_walk *old,
+                             struct sim_skip *skip) {
+    const struct sim_walk *w = &s->walk;
+    skip->is_ragged = false;
+    for (int32_t i = 0; i < w->n_pending; i++) {
+        const struct sim_pending *x = &w->pending[i], *y = &old->pending[i];
+        if (x->task != y->task)
+            return false;
+        if (x->time == y->time + skip->shift)
+            continue;
+        int64_t next = s->next_look[sim_clock_of(s, x->place)];
+        if (next < INT64_MAX && (y->time > next || x->time > next + skip->shift))
+            return false;
+        skip->is_ragged = true;
+    }
+    return true;
+}
+
+// ---- All of it ----
+
+bool sim_step_is_in(struct sim *s, int32_t k, int32_t to, struct sim_skip *out) {
+    const struct sim_walk *w = &s->walk, *old = s->snapshot[k];
+    if (w->n_pending != old->n_pending)
+        return false;
+    int64_t shift = out->shift = find_shift(s, k, to);
+    for (int32_t c = 0; c < s->n_clocks; c++)
+        if (w->clock[c] != old->clock[c] + shift && !is_no_matter(s, c, k, to, shift))
+            return false;
+    if ((shift != 0 || s->is_mixed) && !is_before_looks(s, s->latest[0], s->latest[1], shift))
+        return false;
+    return is_pending_alike(s, old, out) && !is_some_noticed(s, k, to, shift);
+}

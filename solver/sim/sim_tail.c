@@ -1,0 +1,89 @@
+// The longest way from a task, or from a clock, to the end: see sim.h. What is behind a snapshot
+// decides these, so they stay as they are when something before it changes; they are found
+// backwards, when they are asked for.
+//
+// The way from a task goes on with the next ones that take its resources; with the fetches from its
+// place; and, when it is a fetch, with the run that reads it first. Others that read it come later
+// in the queue of the same device.
+#include <string.h>
+
+#include "solver/sim/sim.h"
+
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+// The longest way of the fetches of an instance that are behind the label.
+static int64_t way_of_fetches(const struct sim *s, int32_t t, int64_t label) {
+    const struct sim_task *x = &s->task[t];
+    int64_t way = 0;
+    for (int32_t f = x->sibling; f != SIM_NONE; f = s->task[f].sibling) {
+        if (s->task[f].from == x->place && s->task[f].label >= label)
+            way = larger(way, s->way[f]);
+        if (s->task[f].place == x->place)
+            break;
+    }
+    return way;
+}
+
+static void step_back(struct sim *s, int32_t t, int64_t *tail) {
+    const struct sim_task *x = &s->task[t];
+    int64_t after = way_of_fetches(s, t, 0);
+    if (x->from == TASK_RUN) {
+        tail[x->place] = s->way[t] = x->duration + larger(after, tail[x->place]);
+        return;
+    }
+    const struct route *r = placement_route(s->p, x->from, x->place);
+    int32_t own = sim_clock_of(s, x->place);
+    if (x->first.by >= 0)
+        after = larger(after, s->way[x->first.by]);
+    for (int32_t k = 0; k < r->n_resources; k++)
+        after = larger(after, tail[r->resource[k]]);
+    int64_t way = x->duration + after;
+    if (x->place == s->p->host) // the next one may begin when this one has begun
+        way = larger(way, tail[own]);
+    s->way[t] = way;
+    for (int32_t k = 0; k < r->n_resources; k++)
+        tail[r->resource[k]] = way;
+    tail[own] = larger(tail[own], way);
+}
+
+static void find_tails(struct sim *s, int32_t k) {
+    size_t n_bytes = (size_t)s->n_clocks * sizeof(int64_t);
+    int32_t from = k;
+    while (from < s->n_snapshots && !s->snapshot[from]->has_tail)
+        from++;
+    for (int32_t j = from - 1; j >= k; j--) {
+        struct sim_walk *w = s->snapshot[j];
+        bool is_last = j + 1 == s->n_snapshots;
+        if (is_last)
+            memset(w->tail, 0, n_bytes);
+        else
+            memcpy(w->tail, s->snapshot[j + 1]->tail, n_bytes);
+        int32_t t = is_last ? SIM_END : s->snapshot[j + 1]->task;
+        do
+            step_back(s, t = s->task[t].prev, w->tail);
+        while (t != w->task);
+        w->has_tail = true;
+    }
+}
+
+int64_t sim_tail_bound(struct sim *s, int32_t k) {
+    const struct sim_walk *w = &s->walk;
+    int64_t label = s->task[w->task].label, bound = w->makespan_cost;
+    find_tails(s, k);
+    const int64_t *tail = s->snapshot[k]->tail;
+    for (int32_t c = 0; c < s->n_clocks; c++)
+        if (tail[c] > 0)
+            bound = larger(bound, w->clock[c] + tail[c]);
+    for (size_t i = 0; i < s->loose.n; i++) {
+        int32_t t = s->loose.at[i],
+                first = s->task[t].from == TASK_RUN ? SIM_NONE : s->task[t].first.by;
+        int64_t way = way_of_fetches(s, t, label);
+        if (first >= 0 && s->task[first].label >= label)
+            way = larger(way, s->way[first]);
+        if (way > 0)
+            bound = larger(bound, s->time[t].finish + way);
+    }
+    return bound;
+}
