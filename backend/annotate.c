@@ -130,7 +130,7 @@ status annotate_devices(struct model *m, struct diags *d) {
     struct parts parts;
     status st = parts_of(m->graph, &a, d, &parts);
     if (!st && !annotate(&x, &parts, &a))
-        st = diag_no_room(d);
+        st = diag_out_of_memory(d);
     arena_free(&a);
     return st;
 }

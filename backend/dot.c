@@ -147,5 +147,5 @@ status dot_print(struct str *out, const struct model *m, struct diags *d) {
         "\" {\n  node [fontname=\"Helvetica\"];\n  edge [fontname=\"Helvetica\",fontsize=10];\n");
     frame(&x, m->graph, frames, 0);
     str_add(out, "}\n");
-    return out->failed ? diag_no_room(d) : ST_OK;
+    return out->failed ? diag_out_of_memory(d) : ST_OK;
 }

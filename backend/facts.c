@@ -18,7 +18,7 @@ struct facts facts_none(void) {
                           .base_cost = FACTS_UNKNOWN,
                           .makespan = FACTS_UNKNOWN,
                           .bound = FACTS_UNKNOWN,
-                          .least_bytes = FACTS_UNKNOWN};
+                          .min_bytes = FACTS_UNKNOWN};
 }
 
 static void read_number(const struct model *plan, const char *key, int64_t *to) {

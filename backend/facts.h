@@ -21,9 +21,9 @@ struct facts {
     int64_t plain_peak_bytes, fused_peak_bytes; // the plan's without and with the runtime's fusions
     int64_t liveness_bytes, arena_bytes;        // of the plan
     int64_t cost, base_cost;                    // with and without repetitions
-    int64_t makespan;    // on several devices: with the links, by the simulator
-    int64_t bound;       // no plan costs less
-    int64_t least_bytes; // by liveness, no plan of at most this time fits in less
+    int64_t makespan;  // on several devices: with the links, by the simulator
+    int64_t bound;     // no plan costs less
+    int64_t min_bytes; // by liveness, no plan of at most this time fits in less
 };
 
 struct facts facts_none(void);

@@ -109,7 +109,7 @@ static bool list_parts(struct cutting *c) {
 static void note_output(struct cutting *c, value_id v) {
     struct part *maker = &c->out->at[c->out->of[v.i] - 1];
     if (!c->listed[v.i] && !VEC_PUSH(c->arena, &maker->out, v))
-        c->failed = diag_no_room(c->diags);
+        c->failed = diag_out_of_memory(c->diags);
     c->listed[v.i] = true;
 }
 
@@ -127,7 +127,7 @@ static void note_operand(void *to, value_id v, node_id user) {
                                "the type of %s, which is sent or kept between parts, is not known",
                                at->name);
     if (!VEC_PUSH(c->arena, &c->out->at[c->part].in, v))
-        c->failed = diag_no_room(c->diags);
+        c->failed = diag_out_of_memory(c->diags);
     if (!is_fed)
         note_output(c, v);
 }
@@ -158,11 +158,11 @@ status parts_of(const struct graph *g, struct arena *a, struct diags *d, struct 
                         .seen = ARENA_ARRAY(a, uint32_t, g->values.n),
                         .listed = ARENA_ARRAY(a, bool, g->values.n)};
     if (!out->of || !c.round_of || !c.round_now || !c.seen || !c.listed)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     status st = find_rounds(&c);
     if (st)
         return st;
-    return list_parts(&c) ? note_crossings(&c) : diag_no_room(d);
+    return list_parts(&c) ? note_crossings(&c) : diag_out_of_memory(d);
 }
 
 static void need(void *to, value_id v, node_id user) {

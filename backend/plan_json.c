@@ -37,19 +37,19 @@ static void add_facts(struct str *out, const struct facts *f, const struct timel
     add_number(out, "liveness_bytes", after->liveness.peak_bytes);
     add_number(out, "unplanned_peak_bytes", f->unplanned_peak_bytes);
     add_number(out, "unplanned_liveness_bytes", before->liveness.peak_bytes);
-    add_number(out, "fixed_bytes", after->storage.fixed_bytes);
-    add_number(out, "least_bytes", f->least_bytes);
+    add_number(out, "fixed_bytes", after->storage.persistent_bytes);
+    add_number(out, "least_bytes", f->min_bytes);
     bool known = f->cost != FACTS_UNKNOWN || !after->has_costs;
     add_number(out, "cost", known ? f->cost : after->cost);
     known = f->base_cost != FACTS_UNKNOWN || !after->has_costs;
-    add_number(out, "base_cost", known ? f->base_cost : after->cost - after->again_cost);
+    add_number(out, "base_cost", known ? f->base_cost : after->cost - after->recompute_cost);
     add_number(out, "bound", f->bound);
     add_number(out, "makespan", f->makespan);
     add_text(out, "cost_model", f->cost_model);
     if (f->cost_match >= 0)
         str_addf(out, ",\n\"cost_match\":%.6g", f->cost_match);
     add_number(out, "nodes", after->n_steps);
-    add_number(out, "recomputations", after->n_again);
+    add_number(out, "recomputations", after->n_recomputed);
     add_number(out, "control_nodes", after->n_control);
 }
 
@@ -122,7 +122,7 @@ status plan_json_print(struct str *out, const struct model *unplanned, const str
         add_devices(out, &after);
         add_order(out, &after);
         str_add(out, "}\n");
-        st = out->failed ? diag_no_room(d) : ST_OK;
+        st = out->failed ? diag_out_of_memory(d) : ST_OK;
     }
     arena_free(&scratch);
     return st;

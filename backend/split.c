@@ -171,7 +171,7 @@ static status write_files(struct split *s, const char *folder) {
     print_manifest(s, &manifest);
     const char *path = file_join(s->arena, folder, "manifest.json");
     if (manifest.failed || !path)
-        return diag_no_room(s->diags);
+        return diag_out_of_memory(s->diags);
     status st = output_text(s->arena, s->diags, path, &manifest);
     for (size_t i = 0; i < s->parts.n && !st; i++) {
         struct arena scratch = arena_make(s->arena->mem);
@@ -180,7 +180,7 @@ static status write_files(struct split *s, const char *folder) {
         path = name ? file_join(&scratch, folder, name) : NULL;
         struct model *part = path ? part_model(s->m, &s->parts, i, &scratch) : NULL;
         if (!part)
-            st = diag_no_room(s->diags);
+            st = diag_out_of_memory(s->diags);
         if (!st && s->prepare)
             st = s->prepare(s->prepare_to, part);
         if (!st)
@@ -213,7 +213,7 @@ status split_write(const struct model *m, const char *folder,
     s.last = ARENA_ARRAY(&a, size_t, n_pairs);
     char *making = str_format(&a, "%s.XXXXXX", folder);
     if (!st && (!s.reads || !s.last || !making || !list_events(&s)))
-        st = diag_no_room(d);
+        st = diag_out_of_memory(d);
     if (!st && (!mkdtemp(making) || chmod(making, 0777 & ~S_IWOTH & ~S_IWGRP) != 0))
         st = diag_error(d, DIAG_IO, loc_file(folder), "cannot make a folder beside it: %s",
                         strerror(errno));

@@ -104,7 +104,7 @@ static bool describe_steps(struct timeline *t, struct arena *a) {
         t->work[i] = work_of(n, !ran[origin.i], is_forward[origin.i]);
         ran[origin.i] = true;
         t->computes[t->device[i]] |= t->work[i] != WORK_TRANSFER;
-        t->n_again += t->work[i] == WORK_AGAIN;
+        t->n_recomputed += t->work[i] == WORK_AGAIN;
         t->n_control += t->work[i] == WORK_CONTROL;
         t->has_costs = t->has_costs || n->cost > 0;
     }
@@ -142,7 +142,7 @@ static bool set_times(struct timeline *t, int64_t *device_free, int64_t *way_fre
             (!is_sent && !checked_add(t->cost, cost, &t->cost)))
             return false;
         if (t->work[i] == WORK_AGAIN)
-            t->again_cost += cost; // fits: it is a part of t->cost
+            t->recompute_cost += cost; // fits: it is a part of t->cost
         *lane = t->end[i];
         if (t->end[i] > t->span)
             t->span = t->end[i];
@@ -175,14 +175,14 @@ static int64_t fixed_on(const struct timeline *t, uint32_t device, uint32_t *see
     const struct graph *g = t->graph;
     int64_t sum = 0;
     if (t->n_devices == 1)
-        return t->storage.fixed_bytes;
+        return t->storage.persistent_bytes;
     for (uint32_t i = 0; i < t->n_steps; i++) {
         const struct node *n = graph_node(g, t->order[i]);
         for (uint32_t k = 0; t->device[i] == device && k < n->n_in; k++) {
             uint32_t s = t->storage.of[n->in[k].i];
             if (s && t->storage.is_fixed[s] && seen[s] != device + 1) {
                 seen[s] = device + 1;
-                sum += t->storage.bytes[s]; // fits: a part of storage.fixed_bytes
+                sum += t->storage.bytes[s]; // fits: a part of storage.persistent_bytes
             }
         }
     }
@@ -257,16 +257,16 @@ status timeline_make_in(const struct model *m, const node_id *order, size_t n, s
     t->held_bytes = ARENA_ARRAY(a, int64_t, t->n_steps);
     if (!t->work || !t->device || !t->start || !t->end || !t->step_of || !t->holder || !t->held ||
         !t->held_bytes || !describe_steps(t, a))
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     int64_t *device_free = ARENA_ARRAY(a, int64_t, t->n_devices);
     int64_t *way_free = ARENA_ARRAY(a, int64_t, t->n_devices);
     if (!device_free || !way_free)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     if (!set_times(t, device_free, way_free))
         return diag_error(d, DIAG_LIMIT, loc_file(m->path),
                           "the costs of the nodes together exceed 2^63");
     set_holders(t);
-    return add_up(t, a) ? ST_OK : diag_no_room(d);
+    return add_up(t, a) ? ST_OK : diag_out_of_memory(d);
 }
 
 size_t timeline_held(const struct timeline *t, uint32_t step, uint32_t *out, size_t most) {

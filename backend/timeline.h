@@ -27,23 +27,23 @@ struct timeline {
     struct storage storage;
     struct liveness liveness;
     const node_id *order;
-    uint32_t n_steps;               // step i runs order[i]
-    uint32_t n_devices;             // those that have nodes, at least 1
-    const char **device_name;       // "" for nodes that are not placed
-    int64_t *device_bytes;          // what each has; INT64_MAX: no limit, or none that is known
-    bool *computes;                 // each: or only keeps what it is sent
-    bool has_costs;                 // otherwise every node counts as one unit of time
-    enum work *work;                // per step
-    uint32_t *device;               // per step
-    int64_t *start, *end;           // per step
-    int64_t span;                   // when the last one ends
-    uint32_t *step_of;              // per node: its step; only of nodes in the order
-    enum holder *holder;            // per storage
-    int64_t (*held)[HOLDER_COUNT_]; // per step, on its device
-    int64_t *held_bytes;            // their sums
-    uint32_t peak_step;             // where the fullest device that computes is fullest
-    uint32_t n_again, n_control;    // repetitions; control nodes
-    int64_t cost, again_cost;       // of all nodes but transfers; of the repetitions
+    uint32_t n_steps;                 // step i runs order[i]
+    uint32_t n_devices;               // those that have nodes, at least 1
+    const char **device_name;         // "" for nodes that are not placed
+    int64_t *device_bytes;            // what each has; INT64_MAX: no limit, or none that is known
+    bool *computes;                   // each: or only keeps what it is sent
+    bool has_costs;                   // otherwise every node counts as one unit of time
+    enum work *work;                  // per step
+    uint32_t *device;                 // per step
+    int64_t *start, *end;             // per step
+    int64_t span;                     // when the last one ends
+    uint32_t *step_of;                // per node: its step; only of nodes in the order
+    enum holder *holder;              // per storage
+    int64_t (*held)[HOLDER_COUNT_];   // per step, on its device
+    int64_t *held_bytes;              // their sums
+    uint32_t peak_step;               // where the fullest device that computes is fullest
+    uint32_t n_recomputed, n_control; // repetitions; control nodes
+    int64_t cost, recompute_cost;     // of all nodes but transfers; of the repetitions
 };
 
 // The nodes run in the order of the graph, or in another one, which must outlive the timeline: that

@@ -125,7 +125,7 @@ status trace_print(struct str *out, const struct model *plan, struct diags *d) {
             add_arrows(&x, i);
         }
         str_add(out, "\n]}\n");
-        st = out->failed ? diag_no_room(d) : ST_OK;
+        st = out->failed ? diag_out_of_memory(d) : ST_OK;
     }
     arena_free(&scratch);
     return st;

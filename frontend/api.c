@@ -140,11 +140,11 @@ int mfc_set(struct mfc *m, const char *option, const char *value) {
 }
 
 void mfc_option(const struct mfc *m, size_t i, const char **name, const char **help,
-                const char **preset) {
+                const char **default_text) {
     const struct option_spec *s = i < m->options.items.n ? m->options.items.at[i].spec : NULL;
     *name = s ? s->name : NULL;
     *help = s ? s->help : NULL;
-    *preset = s ? s->preset : NULL;
+    *default_text = s ? s->default_text : NULL;
 }
 
 static void begin_load(struct mfc *m) {

@@ -98,7 +98,7 @@ MFC_API int mfc_set(struct mfc *m, const char *option, const char *value);
 // What there is to set: the i-th option's name, help and default, all NULL behind the last. The
 // default is NULL when there is none.
 MFC_API void mfc_option(const struct mfc *m, size_t i, const char **name, const char **help,
-                        const char **preset);
+                        const char **default_text);
 
 // Loads a model in place of the one before, from a file (.onnx, or .mfc for mfc's text form; "-"
 // is standard input) or from memory. Weights are not read: the file, or the memory, must stay as it

@@ -26,7 +26,7 @@ struct builder builder_make(struct graph *g, struct diags *d) {
 
 static void out_of_room(struct builder *b) {
     if (!b->failed)
-        b->failed = diag_no_room(b->d);
+        b->failed = diag_out_of_memory(b->d);
 }
 
 static value_id fresh_value(struct builder *b, const char *stem) {

@@ -39,12 +39,12 @@ static bool list_all(struct model *m) {
 status devices_from_metadata(struct model *m, struct diags *d) {
     const struct graph *g = m->graph;
     if (!add_listed(m))
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     for (size_t i = 0; i < g->order.n; i++) {
         struct node *n = graph_node(g, g->order.at[i]);
         const char *name = n->device ? NULL : pairs_get(&n->metadata, KEY_DEVICE);
         if (name && !(n->device = devices_add(m, name)))
-            return diag_no_room(d);
+            return diag_out_of_memory(d);
     }
     return ST_OK;
 }
@@ -55,9 +55,9 @@ status devices_to_metadata(struct model *m, struct diags *d) {
         struct node *n = graph_node(g, g->order.at[i]);
         if (n->device &&
             !pairs_set(&n->metadata, m->arena, KEY_DEVICE, m->device_names.at[n->device - 1]))
-            return diag_no_room(d);
+            return diag_out_of_memory(d);
     }
-    return !m->device_names.n || list_all(m) ? ST_OK : diag_no_room(d);
+    return !m->device_names.n || list_all(m) ? ST_OK : diag_out_of_memory(d);
 }
 
 value_id devices_send(struct graph *g, value_id v, uint32_t device) {
@@ -94,7 +94,7 @@ status devices_set_memory(struct model *m, const int64_t *memory_bytes, struct d
             str_addf(&text, "%lld", (long long)memory_bytes[i]);
     }
     bool ok = !text.failed && pairs_set(&m->metadata, m->arena, KEY_DEVICE_MEMORY, str_text(&text));
-    return ok ? ST_OK : diag_no_room(d);
+    return ok ? ST_OK : diag_out_of_memory(d);
 }
 
 bool devices_memory(const struct model *m, int64_t *memory_bytes) {

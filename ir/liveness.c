@@ -50,8 +50,8 @@ static bool add_up(const struct graph *g, const node_id *order, const struct sto
             if (!add_at(held, l->from[i], s->bytes[i]) ||
                 (l->to[i] < l->n_steps && !add_at(held, l->to[i] + 1, -s->bytes[i])))
                 return false;
-    l->peak_bytes = s->fixed_bytes;
-    int64_t sum = s->fixed_bytes;
+    l->peak_bytes = s->persistent_bytes;
+    int64_t sum = s->persistent_bytes;
     for (uint32_t i = 0; i < l->n_steps; i++) {
         if (!checked_add(sum, held[i], &sum) ||
             !checked_add(sum, graph_node(g, order[i])->workspace_bytes, &held[i]))
@@ -71,7 +71,7 @@ status liveness_of(const struct graph *g, const struct storage *s, const node_id
                              .to = ARENA_ARRAY(a, uint32_t, s->n),
                              .held_bytes = ARENA_ARRAY(a, int64_t, n + 1)};
     if (!out->from || !out->to || !out->held_bytes)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     for (uint32_t i = 1; i < s->n; i++) {
         out->from[i] = s->is_fixed[i] ? 0 : 1; // from > to: not made
         out->to[i] = s->is_fixed[i] ? (uint32_t)n : 0;

@@ -43,7 +43,7 @@ static bool new_storage(struct making *k, value_id v, bool is_fixed) {
     s->bytes[i] = size_of(k, at);
     s->is_fixed[i] = is_fixed;
     s->is_output[i] = at->is_output;
-    return !is_fixed || checked_add(s->fixed_bytes, s->bytes[i], &s->fixed_bytes);
+    return !is_fixed || checked_add(s->persistent_bytes, s->bytes[i], &s->persistent_bytes);
 }
 
 // What is sent to another device has bytes of its own there.
@@ -77,7 +77,7 @@ status storage_of(const struct graph *g, struct arena *a, struct diags *d, struc
                             .is_output = ARENA_ARRAY(a, bool, n),
                             .first = ARENA_ARRAY(a, value_id, n)};
     if (!out->of || !out->bytes || !out->is_fixed || !out->is_output || !out->first)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     struct making k = {.g = g, .s = out, .arena = a, .diags = d};
     bool ok = true;
     for (uint32_t v = 1; v < n && ok; v++) {

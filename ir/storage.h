@@ -21,7 +21,7 @@ struct storage {
     bool *is_fixed;  // held throughout
     bool *is_output; // held from its computation to the end
     value_id *first; // the value that it was made for
-    int64_t fixed_bytes;
+    int64_t persistent_bytes;
 };
 
 // Sizes must be known: values without one are all reported at once.

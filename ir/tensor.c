@@ -119,7 +119,7 @@ static status tensor_raw(const struct tensor *t, struct arena *a, struct diags *
         return wrong(t, d, "it has more bytes than its dimensions say");
     uint8_t *stored = arena_alloc(a, (size_t)t->data.n_bytes);
     if (!stored)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     status st = span_read(t->data, d, stored);
     if (st)
         return st;
@@ -131,7 +131,7 @@ static status tensor_raw(const struct tensor *t, struct arena *a, struct diags *
                    : wrong(t, d, "it does not have as many bytes as its dimensions say");
     }
     if (!(*raw = arena_alloc(a, (size_t)n_bytes)))
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     if (*n > 0 && !typed_to_raw(t, stored, t->data.n_bytes, *n, *raw))
         return wrong(t, d, "it does not have as many elements as its dimensions say");
     return ST_OK;
@@ -146,7 +146,7 @@ status tensor_ints(const struct tensor *t, struct arena *a, struct diags *d, int
     if (st)
         return st;
     if (!(*out = ARENA_ARRAY(a, int64_t, n)))
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     double unused;
     for (int64_t i = 0; i < n; i++)
         raw_element(t->elem, raw, i, &(*out)[i], &unused);
@@ -164,7 +164,7 @@ status tensor_reals(const struct tensor *t, struct arena *a, struct diags *d, do
     if (st)
         return st;
     if (!(*out = ARENA_ARRAY(a, double, n)))
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     int64_t unused;
     for (int64_t i = 0; i < n; i++)
         raw_element(t->elem, raw, i, &unused, &(*out)[i]);

@@ -127,7 +127,7 @@ static status sort_one(struct graph *g, struct diags *d) {
                 (w.next = arena_copy(&scratch, w.needs.start, n * sizeof *w.next)) &&
                 (w.order = ARENA_ARRAY(&scratch, node_id, n));
     if (!room)
-        st = diag_no_room(d);
+        st = diag_out_of_memory(d);
     for (size_t i = 0; i < g->order.n && !st; i++)
         if (w.state[g->order.at[i].i] == UNSEEN)
             st = walk_from(&w, g->order.at[i].i, d);

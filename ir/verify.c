@@ -114,7 +114,7 @@ static void check_lists(struct verify *v, const struct graph *g) {
     for (int l = 0; l < 5; l++) {
         bool *seen = ARENA_ARRAY(&v->scratch, bool, g->values.n);
         if (!seen) {
-            v->st = diag_no_room(v->d);
+            v->st = diag_out_of_memory(v->d);
             return;
         }
         for (size_t i = 0; i < lists[l].n; i++) {
@@ -182,7 +182,7 @@ static void check_attrs(struct verify *v, const struct graph *g, node_id id) {
         if (map_get_text(&names, a->name, &before))
             bad_node(v, g, id, "has attribute \"%s\" twice", a->name);
         else if (n->n_attrs > 1 && !map_put_text(&names, a->name, k))
-            v->st = diag_no_room(v->d);
+            v->st = diag_out_of_memory(v->d);
         if ((int)a->kind < ATTR_NONE || a->kind > ATTR_TYPES)
             bad_node(v, g, id, "attribute \"%s\" is of kind %d, which does not exist", a->name,
                      (int)a->kind);
@@ -255,7 +255,7 @@ static void check_order(struct verify *v, const struct graph *g) {
     bool *made = ARENA_ARRAY(&v->scratch, bool, g->values.n);
     bool *seen = ARENA_ARRAY(&v->scratch, bool, g->nodes.n);
     if (!made || !seen) {
-        v->st = diag_no_room(v->d);
+        v->st = diag_out_of_memory(v->d);
         return;
     }
     for (size_t i = 0; i < g->order.n; i++) {
@@ -300,14 +300,14 @@ static void check_functions(struct verify *v) {
                                      f->name ? f->name : "", f->overload ? f->overload : "");
         int64_t before;
         if (!key) {
-            v->st = diag_no_room(v->d);
+            v->st = diag_out_of_memory(v->d);
             return;
         }
         if (map_get_text(&known, key, &before))
             v->st = diag_error(v->d, DIAG_MALFORMED, loc_path(v->m->path, f->name),
                                "there are two functions of this name");
         else if (!map_put_text(&known, key, (int64_t)i))
-            v->st = diag_no_room(v->d);
+            v->st = diag_out_of_memory(v->d);
         if (f->body->outer || f->body->model != v->m)
             v->st = diag_error(v->d, DIAG_MALFORMED, loc_path(v->m->path, f->name),
                                "the body of this function belongs to another graph");

@@ -66,7 +66,7 @@ static status dce_graph(struct graph *g, struct pass_context *c, int64_t *n_remo
     bool *needed = ARENA_ARRAY(c->arena, bool, g->values.n);
     bool *was = ARENA_ARRAY(c->arena, bool, g->values.n);
     if (!needed || !was)
-        return diag_no_room(c->diags);
+        return diag_out_of_memory(c->diags);
     for (size_t v = 1; v < g->values.n; v++)
         was[v] = is_there(&g->values.at[v]);
     for (size_t i = 0; i < g->outputs.n; i++)

@@ -27,7 +27,7 @@ static value_id current(const struct fold *f, value_id v) {
 static status make_init(struct fold *f, value_id v, struct tensor *t, bool constant) {
     struct value *x = graph_value(f->g, v);
     if (!t || !graph_add_init(f->g, v, t))
-        return diag_no_room(f->c->diags);
+        return diag_out_of_memory(f->c->diags);
     x->is_constant = constant;
     t->name = x->name;
     x->def = NODE_NONE;
@@ -178,7 +178,7 @@ static status inline_branch(struct fold *f, node_id id, const struct graph *bran
     struct node n = *graph_node(g, id);
     value_id *to = ARENA_ARRAY(f->c->arena, value_id, branch->values.n);
     if (!to)
-        return diag_no_room(f->c->diags);
+        return diag_out_of_memory(f->c->diags);
     for (size_t v = 1; v < branch->values.n; v++) {
         const struct value *x = &branch->values.at[v];
         if (x->outer.i) {
@@ -188,7 +188,7 @@ static status inline_branch(struct fold *f, node_id id, const struct graph *bran
         const char *name = graph_fresh_name(g, x->name);
         to[v] = name ? graph_add_value(g, name, x->type) : VALUE_NONE;
         if (!to[v].i || (x->init && !graph_add_init(g, to[v], x->init)))
-            return diag_no_room(f->c->diags);
+            return diag_out_of_memory(f->c->diags);
         if (x->init)
             x->init->name = name;
     }
@@ -198,14 +198,14 @@ static status inline_branch(struct fold *f, node_id id, const struct graph *bran
         value_id *in = ARENA_ARRAY(f->m->arena, value_id, copy.n_in),
                  *out = ARENA_ARRAY(f->m->arena, value_id, copy.n_out);
         if (!in || !out)
-            return diag_no_room(f->c->diags);
+            return diag_out_of_memory(f->c->diags);
         for (uint32_t k = 0; k < copy.n_in; k++)
             in[k] = to[copy.in[k].i];
         for (uint32_t k = 0; k < copy.n_out; k++)
             out[k] = to[copy.out[k].i];
         node_id made = graph_add_node(g, copy.domain, copy.type, in, copy.n_in, out, copy.n_out);
         if (!made.i)
-            return diag_no_room(f->c->diags);
+            return diag_out_of_memory(f->c->diags);
         copy.in = graph_node(g, made)->in;
         copy.out = graph_node(g, made)->out;
         *graph_node(g, made) = copy;
@@ -215,7 +215,7 @@ static status inline_branch(struct fold *f, node_id id, const struct graph *bran
                                                    1, &n.out[k], 1)
                                   : NODE_NONE;
         if (n.out[k].i && !made.i)
-            return diag_no_room(f->c->diags);
+            return diag_out_of_memory(f->c->diags);
     }
     f->n_folded++;
     return ST_OK;
@@ -267,7 +267,7 @@ static status run(struct model *m, struct pass_context *c) {
         again = false;
         f.n_values = m->graph->values.n;
         if (!(f.now = ARENA_ARRAY(c->arena, value_id, f.n_values)))
-            return diag_no_room(c->diags);
+            return diag_out_of_memory(c->diags);
         for (uint32_t v = 0; v < f.n_values; v++)
             f.now[v] = (value_id){v};
         st = walk(&f, &again);

@@ -25,12 +25,12 @@ static status run(struct model *m, struct pass_context *c) {
         bool has = n->name && *n->name && !map_get_text(&taken, n->name, &other);
         if (has ? !map_put_text(&taken, n->name, 1)
                 : !VEC_PUSH(c->arena, &nameless, g->order.at[i]))
-            return diag_no_room(c->diags);
+            return diag_out_of_memory(c->diags);
     }
     for (size_t i = 0; i < nameless.n; i++) {
         struct node *n = graph_node(g, nameless.at[i]);
         if (!(n->name = fresh(&taken, &last, m, node_called(g, nameless.at[i]))))
-            return diag_no_room(c->diags);
+            return diag_out_of_memory(c->diags);
     }
     return ST_OK;
 }

@@ -63,12 +63,12 @@ status pass_pipeline_parse(struct arena *a, struct diags *d, const char *text,
         if (n) {
             char *name = arena_alloc(a, n + 1);
             if (!name)
-                return diag_no_room(d);
+                return diag_out_of_memory(d);
             const struct pass *found = pass_find(memcpy(name, p, n));
             if (!found)
                 st = unknown_pass(d, name);
             else if (!VEC_PUSH(a, &list, found))
-                return diag_no_room(d);
+                return diag_out_of_memory(d);
         }
         p += n + (p[n] != 0);
     }
@@ -114,7 +114,7 @@ static status verify_after(const struct pass *pass, const struct model *m, struc
     struct diags found = diags_make(&scratch);
     status st = model_verify(m, &found);
     if (st == ST_LIMIT) // the verifier itself had no room
-        st = diag_no_room(d);
+        st = diag_out_of_memory(d);
     else if (st)
         st =
             diag_error(d, DIAG_INTERNAL, loc_none(),

@@ -27,7 +27,7 @@ struct cost_sources;
 struct pass_context {
     struct arena *arena; // for its own use, freed when it has returned; the model has its own
     struct diags *diags;
-    const struct options *options; // holds the options of all passes, given or preset
+    const struct options *options; // holds the options of all passes, given or default
     struct stop *stop;             // asked for by long-running passes; may be NULL
     void (*progress)(void *to, const char *line); // may be NULL: see pass_progress
     void *progress_to;

@@ -5,7 +5,7 @@ status patterns_open(struct pass_context *c, const char *option, struct patterns
     out->option = option;
     out->list = options_get(c->options, option);
     out->hit = ARENA_ARRAY(c->arena, bool, out->list->list.n);
-    return out->hit ? ST_OK : diag_no_room(c->diags);
+    return out->hit ? ST_OK : diag_out_of_memory(c->diags);
 }
 
 bool patterns_match(struct patterns *t, const char *name) {

@@ -34,7 +34,7 @@ static value_id value_on(struct transfers *t, value_id v, uint32_t device) {
     value_id made = devices_send(t->g, v, device);
     if (!made.i || !map_put_int(&t->sent, key, made.i) ||
         !VEC_PUSH(t->arena, &t->order, graph_value(t->g, made)->def))
-        t->failed = diag_no_room(t->diags);
+        t->failed = diag_out_of_memory(t->diags);
     t->n_nodes++;
     return made;
 }
@@ -64,7 +64,7 @@ static void visit(struct transfers *t, node_id id) {
     }
     node_captured(t->g, id, check_captured, t);
     if (!VEC_PUSH(t->arena, &t->order, id))
-        t->failed = diag_no_room(t->diags);
+        t->failed = diag_out_of_memory(t->diags);
 }
 
 static status run(struct model *m, struct pass_context *c) {

@@ -239,7 +239,7 @@ static value_id initial(struct unroll *u, struct cell *c, uint32_t k, int64_t d)
     struct tensor *t = tensor_from_reals(u->g->model->arena, c->elem, &zero, (int64_t[]){1}, 1);
     struct attr value = {.name = "value", .kind = ATTR_TENSOR, .n = 1, .t = t};
     if (!t && !u->b.failed)
-        u->b.failed = diag_no_room(u->c->diags);
+        u->b.failed = diag_out_of_memory(u->c->diags);
     return build_op(&u->b, "ConstantOfShape", VALUES(build_ints(&u->b, dims, 2)), ATTRS(value));
 }
 
@@ -249,7 +249,7 @@ static void run_direction(struct unroll *u, int64_t d, value_id x, value_id *y,
     struct cell c = make_cell(u, d);
     value_id *steps = ARENA_ARRAY(u->c->arena, value_id, u->n_steps);
     if (!steps) {
-        u->b.failed = diag_no_room(u->c->diags);
+        u->b.failed = diag_out_of_memory(u->c->diags);
         return;
     }
     const char *way = node_text(u->g, &u->n, "direction", "forward");
@@ -278,7 +278,7 @@ static void deliver(struct unroll *u, uint32_t k, value_id built) {
     if (u->b.failed || k >= u->n.n_out || !u->n.out[k].i)
         return;
     if (!graph_add_node(u->g, "", "Identity", &built, 1, &u->n.out[k], 1).i)
-        u->b.failed = diag_no_room(u->c->diags);
+        u->b.failed = diag_out_of_memory(u->c->diags);
 }
 
 // [batch, hidden] for each step and direction, as Y: [steps, directions, batch, hidden], batch
@@ -319,7 +319,7 @@ static status unroll_node(struct unroll *u) {
                      ATTRS(attr_ints("perm", (int64_t[]){1, 0, 2}, 3)));
     for (int64_t d = 0; d < u->directions && !u->b.failed; d++) {
         if (!(y[d] = ARENA_ARRAY(u->c->arena, value_id, u->n_steps)))
-            return diag_no_room(u->c->diags);
+            return diag_out_of_memory(u->c->diags);
         run_direction(u, d, x, y[d], &last[d]);
         h[d] = last[d].h;
         c[d] = last[d].c;

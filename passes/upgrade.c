@@ -31,7 +31,7 @@ static const struct attr *take_attr(struct upgrade *u, node_id id, const char *n
             memmove(&n->attrs[i], &n->attrs[i + 1], (n->n_attrs - i - 1) * sizeof *n->attrs);
             n->n_attrs--;
             if (!found)
-                u->b.failed = diag_no_room(u->c->diags);
+                u->b.failed = diag_out_of_memory(u->c->diags);
             return found;
         }
     return NULL;
@@ -39,7 +39,7 @@ static const struct attr *take_attr(struct upgrade *u, node_id id, const char *n
 
 static void set_attr(struct upgrade *u, node_id id, struct attr a) {
     if (!graph_set_attr(u->g, id, a))
-        u->b.failed = diag_no_room(u->c->diags);
+        u->b.failed = diag_out_of_memory(u->c->diags);
 }
 
 // Sets input k, with the ones before it left out if need be.
@@ -48,7 +48,7 @@ static void set_input(struct upgrade *u, node_id id, uint32_t k, value_id v) {
     uint32_t n_in = n->n_in > k ? n->n_in : k + 1;
     value_id *in = ARENA_ARRAY(u->g->model->arena, value_id, n_in);
     if (!in) {
-        u->b.failed = diag_no_room(u->c->diags);
+        u->b.failed = diag_out_of_memory(u->c->diags);
         return;
     }
     memcpy(in, n->in, n->n_in * sizeof *in);
@@ -150,7 +150,7 @@ static void replace_node(struct upgrade *u, node_id id, const char *type) {
     struct node *n = graph_node(u->g, id);
     n->op = op_find("", type);
     if (!(n->type = pool_intern(u->g->model->pool, type)))
-        u->b.failed = diag_no_room(u->c->diags);
+        u->b.failed = diag_out_of_memory(u->c->diags);
 }
 
 // Both took the scales of a corner-to-corner grid and rounded down.
@@ -212,7 +212,7 @@ static void up_softmax(struct upgrade *u, node_id id) {
     const char *name = graph_fresh_name(u->g, graph_value(u->g, y)->name);
     value_id inner = name ? graph_add_value(u->g, name, NULL) : VALUE_NONE;
     if (u->b.failed || !inner.i) {
-        u->b.failed = u->b.failed ? u->b.failed : diag_no_room(u->c->diags);
+        u->b.failed = u->b.failed ? u->b.failed : diag_out_of_memory(u->c->diags);
         return;
     }
     n = graph_node(u->g, id);
@@ -220,7 +220,7 @@ static void up_softmax(struct upgrade *u, node_id id) {
     n->out[0] = inner;
     graph_value(u->g, inner)->def = id;
     if (!graph_add_node(u->g, "", "Reshape", (value_id[]){inner, shape}, 2, &y, 1).i)
-        u->b.failed = diag_no_room(u->c->diags);
+        u->b.failed = diag_out_of_memory(u->c->diags);
 }
 
 static upgrade_rule *const rules[OP_COUNT_] = {

@@ -58,12 +58,12 @@ status curve_sweep(const struct problem *p, const struct solve_options *options,
                    const struct solve_hooks *hooks, curve_begin *begin, const int64_t *budgets,
                    int32_t n, struct arena *a, struct diags *d, struct schedule *out) {
     struct solve_options o = *options;
-    struct steps *found = ARENA_ARRAY(a, struct steps, (size_t)n + (size_t)options->n_starts);
+    struct steps *found = ARENA_ARRAY(a, struct steps, (size_t)n + (size_t)options->n_initial);
     int32_t n_found = 0;
     int64_t start_ns = stop_clock_ns();
     if (!found)
-        return diag_no_room(d);
-    while (n_found < options->n_starts) {
+        return diag_out_of_memory(d);
+    while (n_found < options->n_initial) {
         found[n_found] = options->starts[n_found];
         n_found++;
     }
@@ -77,7 +77,7 @@ status curve_sweep(const struct problem *p, const struct solve_options *options,
         if (hooks->stop && stop_raised(hooks->stop))
             continue; // what was found so far goes out at once
         o.starts = found;
-        o.n_starts = n_found;
+        o.n_initial = n_found;
         share_limits(&o, options, start_ns, n - k, n);
         if (begin)
             begin(hooks->context, budgets[k]);
@@ -89,7 +89,7 @@ status curve_sweep(const struct problem *p, const struct solve_options *options,
         o.known_bound_any = at_least(o.known_bound_any, out[k].bound_any);
         if (!o.free_order)
             o.known_bound_given = at_least(o.known_bound_given, out[k].bound);
-        o.known_least_bytes = at_least(o.known_least_bytes, out[k].least_bytes);
+        o.known_min_bytes = at_least(o.known_min_bytes, out[k].min_bytes);
     }
     for (int32_t k = n - 1; k-- > 0;)
         take_over(&out[k], &out[k + 1]);
@@ -106,12 +106,12 @@ static status take_start(const struct problem *p, const struct solve_options *op
     struct steps steps;
     if (!initial_min_peak(p, o.target_cost, hooks->stop, a, &start) ||
         !sequence_measure(p, start, a, &facts) || !sequence_to_steps(p, start, a, &steps))
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     if (facts.peak_bytes >= out->peak_bytes)
         return ST_OK;
     o.budget_bytes = facts.peak_bytes;
     o.starts = &steps;
-    o.n_starts = 1;
+    o.n_initial = 1;
     return solve(p, &o, hooks, a, d, out);
 }
 
@@ -125,7 +125,7 @@ static status polish(const struct problem *p, const struct solve_options *option
     struct steps start = out->steps;
     o.budget_bytes = out->budget_bytes = out->peak_bytes;
     o.starts = &start;
-    o.n_starts = 1;
+    o.n_initial = 1;
     share_limits(&o, options, start_ns, 1, 4);
     if (o.seconds > options->seconds * POLISH_SHARE)
         o.seconds = options->seconds * POLISH_SHARE;
@@ -151,27 +151,27 @@ static status probe(const struct problem *p, const struct solve_options *o,
     }
     *failed = o->budget_bytes;
     if (st == ST_INFEASIBLE)
-        *proven = at_least(*proven, found.least_bytes);
+        *proven = at_least(*proven, found.min_bytes);
     else if (bound_asked(&found) > o->target_cost)
         *proven = at_least(*proven, o->budget_bytes + 1);
     return ST_OK;
 }
 
 status curve_least_memory(const struct problem *p, const struct solve_options *options,
-                          const struct solve_hooks *hooks, curve_begin *begin, int64_t most_cost,
+                          const struct solve_hooks *hooks, curve_begin *begin, int64_t max_cost,
                           struct arena *a, struct diags *d, struct schedule *out) {
     struct solve_options o = *options;
     int64_t start_ns = stop_clock_ns(), proven;
     o.budget_bytes = BUDGET_NONE;
-    o.target_cost = most_cost;
+    o.target_cost = max_cost;
     status st = solve(p, &o, hooks, a, d, out);
     if (st != ST_OK)
         return st;
-    if (out->cost > most_cost)
+    if (out->cost > max_cost)
         return ST_NO_PLAN;
-    if (!any_order_least(p, o.free_order, most_cost, hooks->stop, a->mem, &proven))
-        return diag_no_room(d);
-    proven = at_least(proven, out->least_bytes);
+    if (!any_order_least(p, o.free_order, max_cost, hooks->stop, a->mem, &proven))
+        return diag_out_of_memory(d);
+    proven = at_least(proven, out->min_bytes);
     int64_t failed = proven - 1;
     if ((st = take_start(p, &o, hooks, a, d, out)) != ST_OK)
         return st;
@@ -180,7 +180,7 @@ status curve_least_memory(const struct problem *p, const struct solve_options *o
         if (out->peak_bytes - failed <= 1 + out->peak_bytes / CLOSE_PART)
             break;
         o.starts = &best_steps;
-        o.n_starts = 1;
+        o.n_initial = 1;
         // Halfway while that is proven to be too little; then down in small steps.
         bool halve = failed + 1 == proven && out->peak_bytes - failed < out->peak_bytes / NEAR_PART;
         int64_t step = (out->peak_bytes - failed) / 2, small = out->peak_bytes / STEP_PART;
@@ -192,6 +192,6 @@ status curve_least_memory(const struct problem *p, const struct solve_options *o
             return st;
     }
     st = polish(p, options, hooks, start_ns, a, d, out);
-    out->least_bytes = proven;
+    out->min_bytes = proven;
     return st == ST_OK ? schedule_check(p, out, a, d) : st;
 }

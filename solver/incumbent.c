@@ -58,10 +58,10 @@ void incumbent_report(const struct solve_run *r, struct schedule *out) {
                              .base_cost = r->base_cost,
                              .bound = bound_now(b, b->free_order),
                              .bound_any = b->bound_any,
-                             .least_bytes = b->least_bytes,
+                             .min_bytes = b->min_bytes,
                              .known_bytes = b->known_bytes == INT64_MAX ? 0 : b->known_bytes};
     if (b->cost == INT64_MAX) {
-        bool never = b->least_bytes > out->budget_bytes;
+        bool never = b->min_bytes > out->budget_bytes;
         out->outcome = never ? OUTCOME_INFEASIBLE : OUTCOME_UNKNOWN;
         out->forcing = b->forcing;
         out->n_forcing = b->n_forcing;
@@ -85,10 +85,10 @@ static void strike_out(struct solve_run *r, const struct replay *replay, const i
     struct incumbent *b = r->best;
     if (replay->peak_bytes < b->known_bytes)
         b->known_bytes = replay->peak_bytes;
-    if (replay->peak_bytes < b->least_bytes) {
+    if (replay->peak_bytes < b->min_bytes) {
         bool lied = replay->peak_bytes < b->exact_least;
-        b->least_bytes = lied ? r->floor_bytes : b->exact_least;
-        b->exact_least = b->least_bytes;
+        b->min_bytes = lied ? r->floor_bytes : b->exact_least;
+        b->exact_least = b->min_bytes;
         b->n_refused++;
     }
     if (replay->peak_bytes > r->options->budget_bytes)
@@ -246,15 +246,15 @@ void solve_bound_order(struct solve_run *r, const int32_t *order, int64_t bound)
     pthread_mutex_unlock(&b->lock);
 }
 
-void solve_infeasible(struct solve_run *r, bool any_order, bool exact, int64_t least_bytes,
+void solve_infeasible(struct solve_run *r, bool any_order, bool exact, int64_t min_bytes,
                       const int32_t *nodes, int32_t n_nodes) {
     struct incumbent *b = r->best;
     pthread_mutex_lock(&b->lock);
-    if (least_bytes > b->known_bytes) {
+    if (min_bytes > b->known_bytes) {
         b->n_refused++;
-    } else if ((any_order || !b->free_order) && least_bytes > b->least_bytes) {
-        b->least_bytes = least_bytes;
-        b->exact_least = exact ? least_bytes : b->exact_least;
+    } else if ((any_order || !b->free_order) && min_bytes > b->min_bytes) {
+        b->min_bytes = min_bytes;
+        b->exact_least = exact ? min_bytes : b->exact_least;
         b->forcing = arena_copy(&b->lists, nodes, (size_t)n_nodes * sizeof *nodes);
         b->n_forcing = b->forcing ? n_nodes : 0;
     }
@@ -294,7 +294,7 @@ static bool settled(const struct solve_run *r) {
     const struct incumbent *b = r->best;
     const struct solve_options *o = r->options;
     int64_t bound = bound_now(b, o->free_order);
-    if (b->cost == INT64_MAX && b->least_bytes > o->budget_bytes)
+    if (b->cost == INT64_MAX && b->min_bytes > o->budget_bytes)
         return true;
     if (o->target_cost >= 0)
         return b->cost <= o->target_cost || bound > o->target_cost;

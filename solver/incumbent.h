@@ -26,7 +26,7 @@ struct incumbent {
     int64_t exact_any, exact_given; // those that rest on integers alone; likewise
     int64_t exact_least;
     VEC(struct order_bound) by_order;
-    int64_t least_bytes; // proven for the asked kind of order
+    int64_t min_bytes;   // proven for the asked kind of order
     int64_t known_bytes; // INT64_MAX: none
     int32_t *forcing, n_forcing;
     int64_t n_refused; // schedules that the checker did not accept, bounds that a schedule refuted

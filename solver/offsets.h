@@ -11,22 +11,11 @@
 // passed offsets_check() before it is handed out.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "ir/base/diag.h"
 #include "ir/base/mem.h"
 #include "ir/base/status.h"
 #include "ir/base/stop.h"
-
-struct buffer {
-    int64_t lower, upper; // live from lower up to, not including, upper; lower <= upper
-    int64_t size;         // bytes, >= 0
-    int64_t alignment;    // the offset is a multiple of it; 0 and 1: any offset
-    bool is_fixed;        // the offset is given:
-    int64_t fixed;
-};
+#include "solver/model/buffers.h"
 
 #define OFFSETS_WORK_QUICK 200000 // a fraction of a second
 
@@ -56,8 +45,3 @@ status offsets_race(const struct buffer *buffers, size_t n, const struct offsets
 // The largest sum of sizes that are live at one time. The buffers must be valid.
 status offsets_max_live(const struct buffer *buffers, size_t n, struct arena *a, struct diags *d,
                         int64_t *max_live);
-
-// The independent check: offsets legal, aligned, as fixed, no two live buffers overlap, all within
-// arena_bytes. The error names the first buffers that do not fit together.
-status offsets_check(const struct buffer *buffers, size_t n, const int64_t *offset,
-                     int64_t arena_bytes, struct arena *a, struct diags *d);

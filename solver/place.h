@@ -29,7 +29,7 @@ struct place_options {
     int32_t n_chains;              // 1: plain Metropolis-Hastings
     bool exchange;                 // of replicas
     const struct strategy *starts; // to begin with, beside those that are made here
-    int32_t n_starts;
+    int32_t n_initial;
     const char *checkpoint_path; // where the state of the search is saved on the way, or NULL
     double checkpoint_seconds;   // how often, at most
     const struct source *resume; // a checkpoint to go on from, or NULL
@@ -58,7 +58,7 @@ struct place_result {
     struct strategy best; // best.n = 0: none fits, as far as was seen
     struct strategy_facts facts;
     double value;
-    int64_t least_excess_bytes; // none fits: how far over memory the least state was
+    int64_t min_excess_bytes; // none fits: how far over memory the least state was
     int64_t n_proposals, n_rounds, n_exchanges, n_exchanges_tried; // of the team; own rounds
     int32_t n_lost; // members of the team that have died
     struct mcmc_count count[MCMC_KINDS];

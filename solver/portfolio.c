@@ -174,7 +174,7 @@ static status search_given(struct portfolio *f, struct solve_run *given, int64_t
                            int64_t *left) {
     f->r = given;
     if (!chains_make(&f->chains, given))
-        return diag_no_room(given->diags);
+        return diag_out_of_memory(given->diags);
     status st = any_order_price(given);
     return st == ST_OK ? search(f, work, left) : st;
 }
@@ -199,7 +199,7 @@ static status search_free(struct portfolio *f, struct solve_run *r, int64_t work
 status method_portfolio(struct solve_run *r) {
     struct portfolio *f = ARENA_NEW(r->arena, struct portfolio);
     if (!f)
-        return diag_no_room(r->diags);
+        return diag_out_of_memory(r->diags);
     int64_t work = r->options->work, left;
     work = work > INT64_MAX / WORK_UNIT ? INT64_MAX : work * WORK_UNIT;
     status st = r->options->free_order ? search_free(f, r, work) : search_given(f, r, work, &left);

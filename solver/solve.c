@@ -71,9 +71,9 @@ static void report_floor(struct solve_run *r, int32_t node) {
 static status offer_known(struct solve_run *r) {
     struct sequence given;
     if (!sequence_given(r->p, r->arena, &given))
-        return diag_no_room(r->diags);
+        return diag_out_of_memory(r->diags);
     solve_offer(r, given, 'K');
-    for (int32_t k = 0; k < r->options->n_starts; k++)
+    for (int32_t k = 0; k < r->options->n_initial; k++)
         solve_offer_steps(r, r->options->starts[k], 'K');
     return ST_OK;
 }
@@ -85,7 +85,7 @@ static status run_method(struct solve_run *r, const struct solve_method *m) {
     report_floor(r, node);
     solve_bound_any(r, r->options->known_bound_any, 'K');
     solve_bound_given(r, r->options->known_bound_given, 'K');
-    solve_infeasible(r, true, true, r->options->known_least_bytes, NULL, 0);
+    solve_infeasible(r, true, true, r->options->known_min_bytes, NULL, 0);
     status st = m->baseline ? ST_OK : offer_known(r);
     if (st == ST_OK && (m->baseline || !solve_settled(r)))
         st = m->run(r);
@@ -100,12 +100,12 @@ static status hand_out(struct solve_run *r, struct arena *a, struct diags *d,
     if (out->steps.n > 0) {
         out->steps.at = arena_copy(a, out->steps.at, (size_t)out->steps.n * sizeof *out->steps.at);
         if (!out->steps.at)
-            return diag_no_room(d);
+            return diag_out_of_memory(d);
     }
     if (out->n_forcing > 0) {
         out->forcing = arena_copy(a, out->forcing, (size_t)out->n_forcing * sizeof *out->forcing);
         if (!out->forcing)
-            return diag_no_room(d);
+            return diag_out_of_memory(d);
     }
     if (out->outcome == OUTCOME_INFEASIBLE)
         return ST_INFEASIBLE;
@@ -139,7 +139,7 @@ status solve(const struct problem *p, const struct solve_options *options,
                           .best = &best};
     if (r.given_peak_bytes < 0) {
         arena_free(&scratch);
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     }
     if (o.budget_bytes == BUDGET_NONE)
         o.budget_bytes = r.given_peak_bytes;

@@ -20,21 +20,22 @@
 #define BUDGET_NONE INT64_MAX
 
 struct solve_options {
-    const char *method;   // a name of methods.def
-    int64_t budget_bytes; // includes fixed_bytes; BUDGET_NONE: as much as the given order needs
-    bool free_order;      // first executions may move
-    double gap;           // end when (cost - bound) / cost is at most this
-    double seconds;       // wall clock; <= 0: no limit
-    int64_t work;         // units of search effort, for repeatable results; <= 0: no limit
+    const char *method; // a name of methods.def
+    int64_t
+        budget_bytes; // includes persistent_bytes; BUDGET_NONE: as much as the given order needs
+    bool free_order;  // first executions may move
+    double gap;       // end when (cost - bound) / cost is at most this
+    double seconds;   // wall clock; <= 0: no limit
+    int64_t work;     // units of search effort, for repeatable results; <= 0: no limit
     uint64_t seed;
     int32_t threads;         // <= 0: as many as there are processors
     int64_t target_cost;     // end at the first schedule that costs no more, or when it is proven
                              // that there is none, not before; < 0: there is no target
     const char *worker_path; // the mfc executable, to run CBC in a process of its own; NULL: here
     const struct steps *starts; // schedules to begin with (the ones that do not fit are ignored)
-    int32_t n_starts;
+    int32_t n_initial;
     // What is proven already, e.g. for a larger budget; 0: nothing.
-    int64_t known_bound_any, known_bound_given, known_least_bytes;
+    int64_t known_bound_any, known_bound_given, known_min_bytes;
 };
 
 struct solve_options solve_defaults(void);
@@ -93,10 +94,10 @@ void solve_bound_order(struct solve_run *r, const int32_t *order, int64_t bound)
 // run, turns out to be false.
 void solve_bound_exact(struct solve_run *r, bool any_order, int64_t bound, char letter);
 
-// Proven: no schedule fits in fewer than least_bytes (with the given order only, or in any order).
-// `nodes` force it, when that is known; `exact` as above. When least_bytes is over the budget, the
+// Proven: no schedule fits in fewer than min_bytes (with the given order only, or in any order).
+// `nodes` force it, when that is known; `exact` as above. When min_bytes is over the budget, the
 // run is over.
-void solve_infeasible(struct solve_run *r, bool any_order, bool exact, int64_t least_bytes,
+void solve_infeasible(struct solve_run *r, bool any_order, bool exact, int64_t min_bytes,
                       const int32_t *nodes, int32_t n_nodes);
 
 // What is known now. The sequence is a copy in the arena; false: there is no incumbent, or no room.

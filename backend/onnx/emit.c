@@ -61,7 +61,7 @@ size_t emit_begin(struct emit *e, uint32_t field) {
     tag(e, field, DELIMITED);
     if (!e->out) {
         if (!e->failed && !VEC_PUSH(e->arena, &e->sizes, e->n_bytes))
-            e->failed = diag_no_room(e->d);
+            e->failed = diag_out_of_memory(e->d);
         return e->sizes.n - 1;
     }
     size_t slot = e->next++;

@@ -67,7 +67,7 @@ status external_out_open(struct external_out *x, const struct model *m,
     x->location = str_format(x->arena, "%s.%0*d.data", x->name, DIGEST_CHARS, 0);
     const char *input = m->path ? file_folder(x->arena, m->path) : ".";
     if (!x->location || !input || !list_former(x))
-        return diag_no_room(x->d);
+        return diag_out_of_memory(x->d);
     x->prefix = way_down(x->arena, x->folder, input);
     return ST_OK;
 }
@@ -83,7 +83,7 @@ static status add_place(struct external_out *x, struct message *msg, const struc
                         struct payload_target p) {
     if (!VEC_PUSH(x->arena, &x->places, p) ||
         !map_put_int(&msg->places, (int64_t)(intptr_t)t, (int64_t)x->places.n - 1))
-        return diag_no_room(x->d);
+        return diag_out_of_memory(x->d);
     msg->place = x->places.at;
     return ST_OK;
 }
@@ -102,7 +102,7 @@ static status move(struct external_out *x, struct message *msg, const struct ten
         const void *kept = arena_copy(x->arena, &key, sizeof key); // maps do not copy keys
         if (!kept || !map_put(&x->known, kept, sizeof key, offset) ||
             !VEC_PUSH(x->arena, &x->moved, ((struct moved){t->data, offset})))
-            return diag_no_room(x->d);
+            return diag_out_of_memory(x->d);
     }
     return add_place(
         x, msg, t,
@@ -127,7 +127,7 @@ static status carry(struct external_out *x, struct message *msg, const struct te
         now = *x->prefix ? str_format(x->arena, "%s%s", x->prefix, was) : was;
         path = now ? file_join(x->arena, x->folder, now) : NULL;
         if (!path)
-            return diag_no_room(x->d);
+            return diag_out_of_memory(x->d);
     }
     if (x->folder && t->data.source && (!path || !reaches(x, t->data.source, path)))
         return move(x, msg, t);
@@ -211,7 +211,7 @@ status external_out_write(struct external_out *x, struct output *o) {
     uint8_t *buffer = arena_alloc(x->arena, PIECE_BYTES);
     struct digest *g = digest_new(x->arena);
     if (!buffer || !g)
-        return diag_no_room(x->d);
+        return diag_out_of_memory(x->d);
     for (size_t i = 0; i < x->moved.n && !st; i++) {
         if (x->moved.at[i].offset > o->n_bytes)
             st = output_skip(o, x->d, x->moved.at[i].offset - o->n_bytes);
@@ -223,7 +223,7 @@ status external_out_write(struct external_out *x, struct output *o) {
     snprintf(digits, sizeof digits, "%0*llx", DIGEST_CHARS, (unsigned long long)digest_value(g));
     memcpy(x->location + strlen(x->name) + 1, digits, DIGEST_CHARS);
     if (!st && !(o->path = file_join(x->arena, x->folder, x->location)))
-        st = diag_no_room(x->d);
+        st = diag_out_of_memory(x->d);
     return st;
 }
 

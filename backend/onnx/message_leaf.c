@@ -172,7 +172,7 @@ static const struct payload_target *place_of(const struct message *m, const stru
 static void note(struct message *m, const struct tensor *t, bool is_init) {
     if (m->note && !m->e.failed &&
         !VEC_PUSH(m->e.arena, &m->tensors, ((struct found){.tensor = t, .is_init = is_init})))
-        m->e.failed = diag_no_room(m->e.d);
+        m->e.failed = diag_out_of_memory(m->e.d);
 }
 
 void message_tensor(struct message *m, uint32_t field, const struct tensor *t, const char *name,

@@ -56,7 +56,7 @@ static status write_data(struct job *j) {
     struct external_out *x = &j->ext;
     const char *path = file_join(x->arena, x->folder, x->location);
     if (!path)
-        return diag_no_room(x->d);
+        return diag_out_of_memory(x->d);
     status st = output_open(x->arena, x->d, path, &j->data);
     j->data.path = j->model.path; // for messages, until it has a name of its own
     if (!st)

@@ -95,7 +95,7 @@ static void add_legend(const struct svg_plot *p, const struct curves *c, size_t 
 }
 
 static void add_plot(struct str *out, const struct curves *c) {
-    double top = top_of(c), least = c->least_bytes, most = c->whole_bytes;
+    double top = top_of(c), least = c->min_bytes, most = c->whole_bytes;
     for (size_t i = 0; i < c->n_lines; i++)
         for (size_t k = 0; k < c->lines[i].n; k++)
             most = fmax(most, c->lines[i].bytes[k]);

@@ -16,7 +16,7 @@ struct curves {
     const struct curves_line *lines;
     size_t n_lines;
     double whole_bytes; // of the unplanned step
-    double least_bytes; // where the axis begins
+    double min_bytes;   // where the axis begins
     const double *knee; // bytes and overhead; NULL: there is none
     const char *note;   // under the picture; NULL: none
 };

@@ -45,7 +45,7 @@ static int64_t peak_after(const struct report *r) {
 }
 
 static int64_t base_cost(const struct report *r) {
-    return r->facts->base_cost >= 0 ? r->facts->base_cost : r->after.cost - r->after.again_cost;
+    return r->facts->base_cost >= 0 ? r->facts->base_cost : r->after.cost - r->after.recompute_cost;
 }
 
 static int64_t cost(const struct report *r) {
@@ -81,7 +81,7 @@ static void add_one_device_lead(struct report *r) {
     struct str *out = r->out;
     str_add(out, "One training step in ");
     report_add_bytes(out, peak_after(r));
-    if (r->after.n_again == 0) {
+    if (r->after.n_recomputed == 0) {
         str_add(out, ". Nothing is computed twice.");
         return;
     }
@@ -89,7 +89,7 @@ static void add_one_device_lead(struct report *r) {
     report_add_bytes(out, peak_before(r));
     str_add(out, ", for ");
     report_add_percent(out, overhead(r));
-    str_addf(out, " more time: %u of %u runs repeat earlier ones.", r->after.n_again,
+    str_addf(out, " more time: %u of %u runs repeat earlier ones.", r->after.n_recomputed,
              r->after.n_steps - r->after.n_control);
 }
 
@@ -276,11 +276,11 @@ static void add_facts(struct report *r) {
     fact_bytes(out, "peak by liveness", r->after.liveness.peak_bytes);
     if (f->arena_bytes >= 0)
         fact_bytes(out, "peak laid out: arena, parameters and inputs",
-                   f->arena_bytes + r->after.storage.fixed_bytes);
+                   f->arena_bytes + r->after.storage.persistent_bytes);
     fact_bytes(out, "unplanned, on the runtime without its optimizations", f->unplanned_peak_bytes);
     fact_bytes(out, "unplanned, by liveness", r->before.liveness.peak_bytes);
-    fact_bytes(out, "parameters and inputs", r->after.storage.fixed_bytes);
-    fact_bytes(out, "proven: by liveness, no plan of this time needs less than", f->least_bytes);
+    fact_bytes(out, "parameters and inputs", r->after.storage.persistent_bytes);
+    fact_bytes(out, "proven: by liveness, no plan of this time needs less than", f->min_bytes);
     fact_cost(r, "time of the plan", cost(r));
     fact_cost(r, "time with nothing repeated", base_cost(r));
     fact_cost(r, "proven: no plan is faster than", f->bound);
@@ -295,7 +295,7 @@ static void add_facts(struct report *r) {
         str_add(out, "</td></tr>\n");
     }
     str_addf(out, "<tr><th scope=\"row\">nodes</th><td>%u, of which %u repeat others",
-             r->after.n_steps, r->after.n_again);
+             r->after.n_steps, r->after.n_recomputed);
     if (r->after.n_control)
         str_addf(out, " and %u only hold the order", r->after.n_control);
     str_add(out, "</td></tr>\n");
@@ -348,7 +348,7 @@ static status print_page(struct report *r, const struct model *unplanned, const 
     }
     add_facts(r);
     add_end(r);
-    return r->out->failed ? diag_no_room(d) : ST_OK;
+    return r->out->failed ? diag_out_of_memory(d) : ST_OK;
 }
 
 status report_print(struct str *out, const struct model *unplanned, const struct model *plan,

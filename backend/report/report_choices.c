@@ -18,13 +18,13 @@
 // the last to the first.
 struct choice {
     node_id node;
-    value_id value;   // its largest result
-    int64_t bytes;    // all that it makes
-    int64_t cost;     // of one run
-    uint32_t n_again; // executions after the first
-    uint32_t last;    // place + 1 in `runs`
-    uint32_t first;   // storage of the first execution
-    int64_t gap_peak; // recomputed: the most that is held while it is gone
+    value_id value;        // its largest result
+    int64_t bytes;         // all that it makes
+    int64_t cost;          // of one run
+    uint32_t n_recomputed; // executions after the first
+    uint32_t last;         // place + 1 in `runs`
+    uint32_t first;        // storage of the first execution
+    int64_t gap_peak;      // recomputed: the most that is held while it is gone
 };
 
 struct run {
@@ -97,7 +97,7 @@ static bool gather(struct choices *c) {
         if (!c->of[origin.i] && !add_choice(c, origin, i))
             return false;
         struct choice *x = &c->at.at[c->of[origin.i] - 1];
-        x->n_again += x->last != 0;
+        x->n_recomputed += x->last != 0;
         if (!VEC_PUSH(c->r->arena, &c->runs, (struct run){s, x->last}))
             return false;
         x->last = (uint32_t)c->runs.n;
@@ -119,14 +119,14 @@ static void measure_gaps(const struct choices *c, struct choice *x) {
 }
 
 static int64_t extra_cost(const struct choice *x) {
-    return x->cost * x->n_again; // fits: a part of the cost of all nodes
+    return x->cost * x->n_recomputed; // fits: a part of the cost of all nodes
 }
 
 static int by_weight(const void *a, const void *b) {
     const struct choice *x = a, *y = b;
-    if (!x->n_again != !y->n_again)
-        return x->n_again ? -1 : 1;
-    if (x->n_again && extra_cost(x) != extra_cost(y))
+    if (!x->n_recomputed != !y->n_recomputed)
+        return x->n_recomputed ? -1 : 1;
+    if (x->n_recomputed && extra_cost(x) != extra_cost(y))
         return extra_cost(x) > extra_cost(y) ? -1 : 1;
     if (x->bytes != y->bytes)
         return x->bytes > y->bytes ? -1 : 1;
@@ -157,7 +157,7 @@ static void draw_life(const struct choices *c, const struct choice *x) {
     }
     str_add(out, "<path class=\"life-first\" d=\"");
     add_life(out, t, x->first, scale, 9);
-    str_add(out, x->n_again ? "\"/><path class=\"life-again\" d=\"" : "");
+    str_add(out, x->n_recomputed ? "\"/><path class=\"life-again\" d=\"" : "");
     for (uint32_t k = x->last; c->runs.at[k - 1].earlier; k = c->runs.at[k - 1].earlier)
         add_life(out, t, c->runs.at[k - 1].storage, scale, 9);
     str_add(out, "\"/></svg>");
@@ -168,7 +168,7 @@ static void add_reason(const struct choices *c, const struct choice *x) {
     const struct timeline *t = &c->r->after;
     const struct liveness *l = &t->liveness;
     int64_t budget = c->r->facts->budget_bytes;
-    if (x->n_again) {
+    if (x->n_recomputed) {
         int64_t with;
         if (!checked_add(x->gap_peak, x->bytes, &with))
             with = INT64_MAX;
@@ -204,8 +204,8 @@ static void add_row(const struct choices *c, const struct choice *x) {
     str_add(out, "</td><td class=\"number\">");
     report_add_bytes(out, x->bytes);
     str_add(out, "</td><td class=\"number\">");
-    if (x->n_again > 1)
-        str_addf(out, "%u\u00a0×\u00a0", x->n_again);
+    if (x->n_recomputed > 1)
+        str_addf(out, "%u\u00a0×\u00a0", x->n_recomputed);
     report_add_cost(out, t, x->cost);
     str_add(out, "</td><td>");
     draw_life(c, x);
@@ -244,21 +244,21 @@ static void add_table(const struct choices *c, size_t first, size_t n, const cha
 
 static void add_tables(const struct choices *c) {
     struct str *out = c->r->out;
-    size_t n_again = 0;
-    while (n_again < c->at.n && c->at.at[n_again].n_again)
-        n_again++;
+    size_t n_recomputed = 0;
+    while (n_recomputed < c->at.n && c->at.at[n_recomputed].n_recomputed)
+        n_recomputed++;
     str_add(out, "<section id=\"choices\">\n<h2>Kept and recomputed</h2>\n"
                  "<p>What is needed again later. <span class=\"soft\">In "
                  "the column <i>held</i>, the thin line is the unplanned step, the bars are the "
                  "plan.</span></p>\n");
-    if (n_again) {
-        str_addf(out, "<h3>Recomputed <span class=\"soft\">%zu</span></h3>\n", n_again);
-        add_table(c, 0, n_again, "time");
+    if (n_recomputed) {
+        str_addf(out, "<h3>Recomputed <span class=\"soft\">%zu</span></h3>\n", n_recomputed);
+        add_table(c, 0, n_recomputed, "time");
     }
-    if (c->at.n > n_again) {
+    if (c->at.n > n_recomputed) {
         str_addf(out, "<details%s><summary>Kept <span class=\"soft\">%zu</span></summary>\n",
-                 n_again ? "" : " open=\"open\"", c->at.n - n_again);
-        add_table(c, n_again, c->at.n - n_again, "to make again");
+                 n_recomputed ? "" : " open=\"open\"", c->at.n - n_recomputed);
+        add_table(c, n_recomputed, c->at.n - n_recomputed, "to make again");
         str_add(out, "</details>\n");
     }
     str_add(out, "</section>\n");

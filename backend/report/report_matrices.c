@@ -19,12 +19,12 @@ enum cell { CELL_EMPTY, CELL_FIRST, CELL_AGAIN, CELL_HELD };
 
 struct matrices {
     struct report *r;
-    uint32_t n;           // nodes that take part, and stages
-    uint32_t *unit;       // per node of the graph: its number + 1; 0: takes no part
-    uint32_t *begin;      // per stage: its first step; [n] is the end
-    uint32_t n_cells;     // a side
-    unsigned char *R, *S; // n_cells x n_cells, row by row
-    uint32_t *n_again;    // per row of cells: repetitions in it
+    uint32_t n;             // nodes that take part, and stages
+    uint32_t *unit;         // per node of the graph: its number + 1; 0: takes no part
+    uint32_t *begin;        // per stage: its first step; [n] is the end
+    uint32_t n_cells;       // a side
+    unsigned char *R, *S;   // n_cells x n_cells, row by row
+    uint32_t *n_recomputed; // per row of cells: repetitions in it
 };
 
 static bool takes_part(const struct timeline *t, node_id id) {
@@ -80,7 +80,7 @@ static void fill_computed(struct matrices *m) {
         bool again = t->work[i] == WORK_AGAIN;
         if (again || *cell == CELL_EMPTY)
             *cell = again ? CELL_AGAIN : CELL_FIRST;
-        m->n_again[row] += again;
+        m->n_recomputed[row] += again;
     }
 }
 
@@ -152,7 +152,8 @@ static void draw_rows(const struct matrices *m) {
                  LEFT, TOP + row * side, SIDE, side);
         str_addf(out, "stage %u of %u · ", stage + 1, m->n);
         markup_add_short(out, node_called(t->graph, t->order[last]), NAME_LENGTH);
-        str_addf(out, "\n%u recomputation%s", m->n_again[row], m->n_again[row] == 1 ? "" : "s");
+        str_addf(out, "\n%u recomputation%s", m->n_recomputed[row],
+                 m->n_recomputed[row] == 1 ? "" : "s");
         if (m->n > m->n_cells)
             str_addf(out, " in about %u stages", (m->n + m->n_cells - 1) / m->n_cells);
         str_add(out, "\nheld when it begins: ");
@@ -189,8 +190,8 @@ void report_matrices(struct report *r) {
     m.n_cells = m.n < CELLS ? m.n : CELLS;
     m.R = arena_alloc(r->arena, (size_t)m.n_cells * m.n_cells);
     m.S = arena_alloc(r->arena, (size_t)m.n_cells * m.n_cells);
-    m.n_again = ARENA_ARRAY(r->arena, uint32_t, m.n_cells);
-    if (!m.R || !m.S || !m.n_again) {
+    m.n_recomputed = ARENA_ARRAY(r->arena, uint32_t, m.n_cells);
+    if (!m.R || !m.S || !m.n_recomputed) {
         r->out->failed = true;
         return;
     }

@@ -75,7 +75,7 @@ static status bad_option(struct options *o, struct diags *d, int got, char **arg
     size_t n = strcspn(word, "=");
     char *name = arena_alloc(o->arena, n + 1);
     if (!name)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     memcpy(name, word, n);
     return options_set(o, d, name, "");
 }
@@ -85,7 +85,7 @@ static status read_options(struct cli *c, int argc, char **argv) {
     struct str letters = str_make(&c->arena);
     struct option *table = getopt_table(&c->options, &letters);
     if (!table)
-        return diag_no_room(&c->diags);
+        return diag_out_of_memory(&c->diags);
     optind = 0; // GNU: start afresh, argv[0] is skipped
     opterr = 0;
     int got;
@@ -266,7 +266,7 @@ int cli_main(int argc, char **argv, struct stop *stop) {
     c.line = join_line(&c.arena, argc, argv); // before getopt moves the words about
     status st = dispatch(&c, argc, argv);
     if (!st && c.out.failed)
-        st = diag_no_room(&c.diags);
+        st = diag_out_of_memory(&c.diags);
     bool leads = cli_leads(&c);
     st = leads ? print_results(&c, st) : ST_OK;
     // A run that was asked to end and still has a result says so by its exit code.

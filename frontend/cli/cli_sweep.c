@@ -46,7 +46,7 @@ status cli_sweep(struct cli *c, const struct problem *p, const struct solve_opti
     int64_t *budgets = whole < 0 ? NULL : budgets_list(&range, whole, &c->arena);
     struct schedule *s = ARENA_ARRAY(&c->arena, struct schedule, n);
     if (!budgets || !s)
-        return diag_no_room(&c->diags);
+        return diag_out_of_memory(&c->diags);
     const char *path = options_text(&c->options, "output");
     struct watch w;
     watch_open(&w, c, NULL, problem_base_cost(p));

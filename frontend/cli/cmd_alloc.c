@@ -76,7 +76,7 @@ static status allocate(struct cli *c, const struct buffers *b) {
     int64_t arena_bytes = -1, bound = 0, max_live;
     int64_t *offset = ARENA_ARRAY(&c->arena, int64_t, b->n);
     if (!offset)
-        return diag_no_room(&c->diags);
+        return diag_out_of_memory(&c->diags);
     if (path && json && strcmp(path, "-") == 0 && strcmp(json, "-") == 0)
         return diag_error(&c->diags, DIAG_USAGE, loc_none(),
                           "--output and --json cannot both go to standard output");

@@ -58,7 +58,7 @@ static status lay_out(struct cli *c, struct model *m, struct pass_context *conte
     if (l.live_bytes > 0)
         str_addf(&c->out, "ratio     %.4f (arena / max live)\n",
                  (double)l.arena_bytes / (double)l.live_bytes);
-    str_addf(&c->out, "fixed     %lld bytes, not in the arena\n", (long long)l.fixed_bytes);
+    str_addf(&c->out, "fixed     %lld bytes, not in the arena\n", (long long)l.persistent_bytes);
     if (options_int(&c->options, "streams") > 1)
         str_addf(&c->out, "waits     %zu between streams\n", l.waits.n);
     return ST_OK;

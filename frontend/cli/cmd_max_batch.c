@@ -75,7 +75,8 @@ static status write_table(struct cli *c, const struct batch_table *t) {
         else
             max_batch_print_json(&text, t);
         to_stdout |= strcmp(path, "-") == 0;
-        st = text.failed ? diag_no_room(&c->diags) : output_text(&c->arena, &c->diags, path, &text);
+        st = text.failed ? diag_out_of_memory(&c->diags)
+                         : output_text(&c->arena, &c->diags, path, &text);
     }
     if (!st && !to_stdout)
         max_batch_print(&c->out, t);

@@ -109,7 +109,7 @@ static status find_passes(struct cli *c, const char **out) {
             str_add_n(&text, line + n_mark, strcspn(line + n_mark, "\r\n"));
     }
     *out = str_text(&text);
-    return text.failed ? diag_no_room(&c->diags) : ST_OK;
+    return text.failed ? diag_out_of_memory(&c->diags) : ST_OK;
 }
 
 static status run_passes(struct cli *c, const struct pass_pipeline *p, struct model *m) {

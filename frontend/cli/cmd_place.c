@@ -28,7 +28,7 @@ static status read_start(struct cli *c, const struct placement *p, struct strate
         st = strategy_read(&c->arena, &c->diags, source, p, start);
     source_close(source);
     o->starts = start;
-    o->n_starts = 1;
+    o->n_initial = 1;
     return st;
 }
 
@@ -155,7 +155,7 @@ static status run(struct cli *c) {
         diag_error(&c->diags, DIAG_NO_PLAN, loc_none(),
                    "no strategy that fits the memory of all places was found; the nearest was over "
                    "by %lld bytes in all",
-                   (long long)r.least_excess_bytes);
+                   (long long)r.min_excess_bytes);
     return st;
 }
 

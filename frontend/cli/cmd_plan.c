@@ -84,7 +84,7 @@ static status plan(struct cli *c, const char *target, struct extras *extras) {
         fputs(str_text(&summary), stderr);
     model_close(p.model);
     arena_free(&scratch);
-    return st || !summary.failed ? st : diag_no_room(&c->diags);
+    return st || !summary.failed ? st : diag_out_of_memory(&c->diags);
 }
 
 static status run(struct cli *c) {

@@ -70,7 +70,7 @@ static status detect(struct cli *c, struct str *out) {
     double bandwidth = measure_bandwidth(&scratch);
     arena_free(&scratch);
     if (bandwidth <= 0)
-        return diag_no_room(&c->diags);
+        return diag_out_of_memory(&c->diags);
     int64_t memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     struct rig_preset here = {.name = "cpu",
                               .rate = measure_rate(),
@@ -118,7 +118,7 @@ static status run(struct cli *c) {
             rig_show(&text, &rig);
     }
     if (st || text.failed)
-        return st ? st : diag_no_room(&c->diags);
+        return st ? st : diag_out_of_memory(&c->diags);
     if (target)
         return output_text(&c->arena, &c->diags, target, &text);
     str_add(&c->out, str_text(&text));

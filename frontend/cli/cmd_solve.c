@@ -39,7 +39,7 @@ static status read_settings(struct cli *c, const struct problem *p, struct solve
         return st;
     int64_t given = problem_given_peak(p, &c->arena);
     if (given < 0)
-        return diag_no_room(&c->diags);
+        return diag_out_of_memory(&c->diags);
     o->budget_bytes = options_budget(x, "budget", given, given);
     if (o->budget_bytes <= 0)
         return diag_error(
@@ -69,7 +69,7 @@ static status print_answer(struct cli *c, const struct problem *p, const struct 
     bool to_stderr = path && strcmp(path, "-") == 0;
     struct str text = str_make(&c->arena);
     if (!schedule_report(&text, p, s, &c->arena))
-        return diag_no_room(&c->diags);
+        return diag_out_of_memory(&c->diags);
     if (!to_stderr)
         str_add(&c->out, str_text(&text));
     else if (!c->quiet)
@@ -91,7 +91,7 @@ static status write_matrices(struct cli *c, const struct problem *p, const struc
     else
         matrices_print(&text, &m);
     if (text.failed)
-        return diag_no_room(&c->diags);
+        return diag_out_of_memory(&c->diags);
     if (strcmp(path, "-") == 0) {
         str_add(&c->out, str_text(&text));
         return ST_OK;
@@ -109,13 +109,13 @@ static status solve_one(struct cli *c, const struct problem *p, const struct sol
         return diag_error(&c->diags, DIAG_USAGE, loc_none(),
                           "--overhead wants a share such as 10%%");
     int64_t base = problem_base_cost(p);
-    double most_cost = floor((double)base * (1 + share));
+    double max_cost = floor((double)base * (1 + share));
     watch_open(&w, c, options_text(&c->options, "output"), base);
     watch_begin(&w, o->budget_bytes);
     int64_t start_ns = stop_clock_ns();
     struct solve_hooks hooks = watch_hooks(&w);
     status st = overhead ? curve_least_memory(p, o, &hooks, watch_begin_search,
-                                              most_cost < 9e18 ? (int64_t)most_cost : INT64_MAX,
+                                              max_cost < 9e18 ? (int64_t)max_cost : INT64_MAX,
                                               &c->arena, &c->diags, &s)
                          : solve(p, o, &hooks, &c->arena, &c->diags, &s);
     watch_close(&w);
@@ -133,7 +133,7 @@ static status solve_one(struct cli *c, const struct problem *p, const struct sol
         st = print_answer(c, p, &s);
     if (st == ST_OK && overhead)
         str_addf(&c->out, "least      no schedule with this overhead fits in less than %lld B\n",
-                 (long long)s.least_bytes);
+                 (long long)s.min_bytes);
     return st;
 }
 

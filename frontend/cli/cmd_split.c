@@ -8,12 +8,13 @@
 static status copy_manifest(struct cli *c, const char *to) {
     struct source *s;
     const char *path = file_join(&c->arena, c->arguments[1], "manifest.json");
-    status st = path ? source_open(&c->arena, &c->diags, path, &s) : diag_no_room(&c->diags);
+    status st = path ? source_open(&c->arena, &c->diags, path, &s) : diag_out_of_memory(&c->diags);
     if (st)
         return st;
     char *text = arena_alloc(&c->arena, (size_t)s->n_bytes + 1);
     struct str out = str_make(&c->arena);
-    st = text ? source_read(s, &c->diags, 0, text, (size_t)s->n_bytes) : diag_no_room(&c->diags);
+    st = text ? source_read(s, &c->diags, 0, text, (size_t)s->n_bytes)
+              : diag_out_of_memory(&c->diags);
     if (!st) {
         str_add_n(&out, text, (size_t)s->n_bytes);
         st = output_text(&c->arena, &c->diags, to, &out);

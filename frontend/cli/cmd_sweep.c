@@ -104,7 +104,7 @@ static bool fill_curves(const struct sweeping *k, struct arena *a, double *knee,
     str_add(&note, "Memory is counted by liveness; the unplanned step needs ");
     str_add_bytes(&note, s->whole_bytes);
     str_add(&note, ", and ");
-    str_add_bytes(&note, s->fixed_bytes);
+    str_add_bytes(&note, s->persistent_bytes);
     str_addf(&note, " of it always count. %d nodes in %d groups.%s", s->n_nodes, s->n_groups,
              s->is_interrupted ? " Interrupted: what is missing was not searched for." : "");
     out->note = str_text(&note);
@@ -121,13 +121,13 @@ static status write_target(struct sweeping *k, enum target what, struct arena *a
     else if (what == TARGET_JSON)
         sweep_print_json(&text, &k->sweep);
     else if (!fill_curves(k, a, knee, &curves))
-        return diag_no_room(&c->diags);
+        return diag_out_of_memory(&c->diags);
     else if (what == TARGET_SVG)
         curves_print_svg(&text, &curves);
     else
         curves_print_page(&text, &curves);
     if (text.failed)
-        return diag_no_room(&c->diags);
+        return diag_out_of_memory(&c->diags);
     status st = output_write(&k->out[what], &c->diags, str_text(&text), text.n);
     return st ? st : output_sync(&k->out[what], &c->diags);
 }
@@ -183,7 +183,7 @@ static status search(struct sweeping *k, const struct remat *r, struct arena *a)
     s->n_groups = r->problem.n;
     s->budgets = s->whole_bytes < 0 ? NULL : budgets_list(&k->budgets, s->whole_bytes, a);
     if (!s->budgets)
-        return diag_no_room(&c->diags);
+        return diag_out_of_memory(&c->diags);
     if (k->options.work <= 0 && !options_given(&c->options, "time"))
         k->options.seconds = 1 + (double)r->problem.n / 500;
     bool json = strcmp(options_text(&c->options, "progress"), "json") == 0;

@@ -91,7 +91,7 @@ static status verify_schedule(struct cli *c) {
     }
     str_add(&c->out,
             "right: every step can be done, and peak, cost, budget and order are as said\n");
-    return schedule_report(&c->out, &p, &s, &c->arena) ? ST_OK : diag_no_room(&c->diags);
+    return schedule_report(&c->out, &p, &s, &c->arena) ? ST_OK : diag_out_of_memory(&c->diags);
 }
 
 static status verify_models(struct cli *c, struct model *model, struct model *plan) {

@@ -24,7 +24,7 @@ static status tell(struct cli *c, const struct model *plan, struct arena *a) {
     if (path) {
         struct str text = str_make(a);
         why_print_json(&text, &w, facts.budget_bytes);
-        st = text.failed ? diag_no_room(&c->diags) : output_text(a, &c->diags, path, &text);
+        st = text.failed ? diag_out_of_memory(&c->diags) : output_text(a, &c->diags, path, &text);
     }
     if (!st && !(path && strcmp(path, "-") == 0))
         why_print(&c->out, &t, &w, facts.budget_bytes);

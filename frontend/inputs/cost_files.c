@@ -38,7 +38,7 @@ static status read_amount(const struct reading *r, struct loc where, const json_
                           "neither a number of nanoseconds or bytes nor a formula in quotes");
     struct formula *f = NULL;
     status st = text ? formula_parse(r->a, r->d, DIAG_COSTS, where, text, cost_variables, &f)
-                     : diag_no_room(r->d);
+                     : diag_out_of_memory(r->d);
     *out = f;
     return st;
 }
@@ -49,7 +49,7 @@ static status read_entry(const struct reading *r, enum cost_kind kind, const cha
     const char *member;
     json_t *unused;
     if (!(e->key = str_format(r->a, "%s", key)))
-        return diag_no_room(r->d);
+        return diag_out_of_memory(r->d);
     if (!json_is_object(value))
         return read_amount(r, where, value, &e->time);
     json_object_foreach((json_t *)value, member, unused) {
@@ -76,7 +76,7 @@ static status read_object(const struct reading *r, enum cost_kind kind, json_t *
         return diag_error(r->d, DIAG_COSTS, loc_file(m->path), "\"%s\" is not an object",
                           folders[kind]);
     if (!(m->at[kind] = ARENA_ARRAY(r->a, struct cost_entry, json_object_size(from))))
-        return diag_no_room(r->d);
+        return diag_out_of_memory(r->d);
     json_object_foreach(from, key, value) {
         status st = read_entry(r, kind, key, value, &m->at[kind][m->n[kind]++]);
         worst = worst ? worst : st;
@@ -93,7 +93,7 @@ static status read_list(const struct reading *r, enum cost_kind kind, json_t *fr
         return diag_error(r->d, DIAG_COSTS, loc_file(m->path), "\"%s\" is not a list",
                           folders[kind]);
     if (!(m->at[kind] = ARENA_ARRAY(r->a, struct cost_entry, json_array_size(from))))
-        return diag_no_room(r->d);
+        return diag_out_of_memory(r->d);
     json_array_foreach(from, i, value) {
         const char *key = json_string_value(json_object_get(value, "match"));
         status st =
@@ -152,7 +152,7 @@ status cost_files_read(struct arena *a, struct diags *d, const struct options *o
     struct cost_model *m = ARENA_NEW(a, struct cost_model);
     double *share = ARENA_NEW(a, double);
     if (!s || !p || !m || !share)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     *out = s;
     s->measured_share = share;
     s->profile = profile ? p : NULL;

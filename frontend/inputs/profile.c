@@ -67,7 +67,7 @@ static status collect_names(struct events *e) {
     p->names = ARENA_ARRAY(e->a, const char *, most);
     p->types = ARENA_ARRAY(e->a, const char *, most);
     if (!p->names || !p->types)
-        return diag_no_room(e->d);
+        return diag_out_of_memory(e->d);
     json_array_foreach(e->root, i, event) {
         const char *name, *type;
         int64_t known;
@@ -79,7 +79,7 @@ static status collect_names(struct events *e) {
         p->types[p->n] = type ? str_format(e->a, "%s", type) : NULL;
         if (!p->names[p->n] || (type && !p->types[p->n]) ||
             !map_put(&p->by_name, p->names[p->n], n, (int64_t)p->n))
-            return diag_no_room(e->d);
+            return diag_out_of_memory(e->d);
         p->n++;
     }
     return ST_OK;
@@ -90,7 +90,7 @@ static status collect_times(struct events *e) {
     json_t *event;
     if (!checked_size(e->p->n, e->n_runs, &n_times) ||
         !(e->times = ARENA_ARRAY(e->scratch, double, n_times)))
-        return diag_no_room(e->d);
+        return diag_out_of_memory(e->d);
     for (i = 0; i < n_times; i++)
         e->times[i] = -1;
     json_array_foreach(e->root, i, event) {
@@ -125,7 +125,7 @@ static double median(double *at, size_t n) {
 
 static status take_medians(struct events *e) {
     if (!(e->p->times = ARENA_ARRAY(e->a, double, e->p->n)))
-        return diag_no_room(e->d);
+        return diag_out_of_memory(e->d);
     for (size_t i = 0; i < e->p->n; i++) {
         double *at = &e->times[i * e->n_runs];
         size_t n = 0;

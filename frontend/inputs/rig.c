@@ -149,7 +149,7 @@ static status read_root(struct arena *a, struct diags *d, const char *file, json
         return st;
     struct cost_device *cost = ARENA_ARRAY(a, struct cost_device, out->places.n_devices);
     if (!cost)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     for (int32_t k = 0; k < out->places.n_devices && !st; k++)
         st = read_speed(d, loc_path(file, out->places.place[k].name),
                         json_array_get(list, (size_t)k), &cost[k]);
@@ -171,16 +171,16 @@ static status read_text(struct arena *a, struct diags *d, const struct source *s
 status rig_read(struct arena *a, struct diags *d, const char *name, struct rig *out) {
     *out = (struct rig){.places = {.ticks = 1000000, .time_unit = "ms"}};
     int64_t count;
-    const struct rig_preset *preset = find_preset(name, &count);
+    const struct rig_preset *known = find_preset(name, &count);
     size_t n = strlen(name);
     bool is_file = (n > 5 && strcmp(name + n - 5, ".json") == 0) || access(name, F_OK) == 0;
-    if (!is_file && !preset)
+    if (!is_file && !known)
         return unknown_rig(a, d, name);
     struct str text = str_make(a);
     if (!is_file)
-        rig_print(&text, preset, count, 0);
+        rig_print(&text, known, count, 0);
     if (text.failed)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     struct source *s;
     status st =
         is_file ? source_open(a, d, name, &s) : source_memory(a, d, text.at, (int64_t)text.n, &s);
@@ -228,5 +228,5 @@ status rig_from_options(struct arena *a, struct diags *d, const struct options *
     if (!options_given(o, "rig"))
         return ST_OK;
     *out = ARENA_NEW(a, struct rig);
-    return *out ? rig_read(a, d, options_text(o, "rig"), *out) : diag_no_room(d);
+    return *out ? rig_read(a, d, options_text(o, "rig"), *out) : diag_out_of_memory(d);
 }

@@ -101,7 +101,7 @@ static status look_at(struct external *e, struct diags *d, struct loc where, con
     struct source *s = ARENA_NEW(e->arena, struct source);
     const char *path = file_join(e->arena, e->folder, location);
     if (!s || !path)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     *s = (struct source){.path = path, .fd = fd, .n_bytes = st.st_size};
     *out = s;
     return ST_OK;
@@ -149,10 +149,10 @@ static status file_of(struct external *e, struct diags *d, struct loc where, con
     const char *key = arena_copy(e->arena, location, strlen(location) + 1);
     if (!key || !VEC_PUSH(e->arena, &e->files, *out)) {
         source_close(out->source);
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     }
     if (!map_put_text(&e->by_location, key, (int64_t)e->files.n - 1))
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     return st;
 }
 

@@ -18,7 +18,7 @@ status file_window_open(struct file_window *w, const struct source *s, struct ar
         return ST_OK;
     }
     w->at = w->buffer = arena_alloc(a, BUFFER_BYTES);
-    return w->buffer ? ST_OK : diag_no_room(d);
+    return w->buffer ? ST_OK : diag_out_of_memory(d);
 }
 
 status file_window_move(struct file_window *w, int64_t offset, int64_t need) {

@@ -12,13 +12,13 @@ enum { NEWEST_IR = 13, OLDEST_OPSET = 7 };
 // protobuf-c allocates through this. The message lives and dies with its arena.
 struct unpacking {
     struct arena *arena;
-    bool no_room;
+    bool out_of_memory;
 };
 
 static void *unpack_alloc(void *data, size_t n_bytes) {
     struct unpacking *u = data;
     void *block = arena_alloc(u->arena, n_bytes);
-    u->no_room |= !block;
+    u->out_of_memory |= !block;
     return block;
 }
 
@@ -51,9 +51,9 @@ static status unpack(const struct source *s, struct arena *scratch, struct diags
                                                          slim);
     if (*out)
         return ST_OK;
-    return u.no_room ? diag_no_room(d)
-                     : diag_error(d, DIAG_INTERNAL, loc_file(s->path),
-                                  "protobuf-c refuses what the guard let through");
+    return u.out_of_memory ? diag_out_of_memory(d)
+                           : diag_error(d, DIAG_INTERNAL, loc_file(s->path),
+                                        "protobuf-c refuses what the guard let through");
 }
 
 static struct opset *read_opsets(struct reading *r, Onnx__OperatorSetIdProto *const *at, size_t n) {
@@ -187,7 +187,7 @@ status onnx_read(struct source *s, struct arena *a, struct pool *names, struct d
     if (!r.m || (has_folder && !r.external.folder)) {
         source_close(s);
         arena_free(&scratch);
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     }
     adopt(&r, s);
     if (!r.st)

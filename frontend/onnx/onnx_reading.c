@@ -48,7 +48,7 @@ void reading_wrong(struct reading *r, enum diag_code code, const struct reading_
 
 void *reading_room(struct reading *r, void *block) {
     if (!block && r->st != ST_LIMIT)
-        r->st = diag_no_room(r->d);
+        r->st = diag_out_of_memory(r->d);
     return block;
 }
 

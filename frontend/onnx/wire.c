@@ -160,11 +160,11 @@ static status edit(struct scan *s, struct wire_edit e, int64_t by) {
                       ((struct wire_edit){.at = f->length_at,
                                           .cut = f->begin - f->length_at,
                                           .patch = WIRE_LENGTH})))
-            return diag_no_room(s->d);
+            return diag_out_of_memory(s->d);
         f->edit = s->out->edits.n;
     }
     if (!VEC_PUSH(s->a, &s->out->edits, e))
-        return diag_no_room(s->d);
+        return diag_out_of_memory(s->d);
     s->stack[s->depth - 1].shrink += by;
     charge(s, 3 * (int64_t)sizeof e); // growing lists take up to three times their length
     return ST_OK;
@@ -206,7 +206,7 @@ static status enter(struct scan *s, const struct wire_rule *r, int64_t tag_at, i
         if (st)
             return st;
         if (!VEC_PUSH(s->a, &s->out->training, l))
-            return diag_no_room(s->d);
+            return diag_out_of_memory(s->d);
     }
     if (r->action == WIRE_MESSAGE)
         charge(s, block_bytes((int64_t)r->child->message->sizeof_message) + block_bytes(r->item));
@@ -244,7 +244,7 @@ static status payload(struct scan *s, const struct wire_rule *r, uint32_t number
     f->seen |= 1; // there is no field 0, so the bit is free to mean "has a payload"
     if (!VEC_PUSH(s->a, &s->out->payloads,
                   ((struct wire_lift){.offset = at, .n_bytes = n_bytes, .field = number})))
-        return diag_no_room(s->d);
+        return diag_out_of_memory(s->d);
     charge(s, 3 * (int64_t)sizeof(struct wire_lift) + block_bytes(REFERENCE_BYTES));
     return edit(s, e, e.cut - (2 + REFERENCE_BYTES));
 }
@@ -379,7 +379,7 @@ status wire_scan(const struct source *source, const ProtobufCMessageDescriptor *
     struct arena scratch = arena_make(a->mem);
     struct scan *s = ARENA_NEW(&scratch, struct scan);
     const struct wire_kind *kind = s ? wire_kinds(top, &scratch) : NULL;
-    status st = kind ? file_window_open(&s->w, source, &scratch, d) : diag_no_room(d);
+    status st = kind ? file_window_open(&s->w, source, &scratch, d) : diag_out_of_memory(d);
     if (!st) {
         s->a = a;
         s->d = d;

@@ -14,7 +14,7 @@ status wire_slim(const struct source *source, const struct wire_scan *scan, stru
                  struct diags *d, uint8_t **bytes) {
     uint8_t *to = *bytes = arena_alloc(a, (size_t)scan->slim_bytes);
     if (!to)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     struct arena scratch = arena_make(a->mem);
     struct file_window w;
     status st = file_window_open(&w, source, &scratch, d);

@@ -80,7 +80,7 @@ static void add_report(const struct plan_report *r, struct facts *out) {
     out->arena_bytes = r->arena_bytes;
     out->base_cost = r->base_cost;
     out->cost = r->cost;
-    out->least_bytes = r->least_bytes > 0 ? r->least_bytes : FACTS_UNKNOWN;
+    out->min_bytes = r->min_bytes > 0 ? r->min_bytes : FACTS_UNKNOWN;
     out->bound = r->bound == BOUND_NONE ? FACTS_UNKNOWN : r->bound;
 }
 

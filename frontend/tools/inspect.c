@@ -29,7 +29,7 @@ struct inspection {
     VEC(struct operator_count) counts;
     int64_t n_nodes, n_graphs;
     struct tally parameters, activations;
-    bool no_room;
+    bool out_of_memory;
 };
 
 static void tally_add(struct tally *t, bool known, int64_t n_bytes) {
@@ -61,7 +61,7 @@ static void count_node(struct inspection *x, const struct node *n) {
                                    n->op != OP_UNKNOWN || is_function(x->m, n)};
     if (!key || !map_put_text(&x->index, key, (int64_t)x->counts.n) ||
         !VEC_PUSH(a, &x->counts, fresh))
-        x->no_room = true;
+        x->out_of_memory = true;
 }
 
 static void count_graph(struct inspection *x, const struct graph *g) {
@@ -249,7 +249,7 @@ static status inspect(struct arena *a, struct diags *d, const struct model *m,
         count_graph(x, m->functions.at[i].body);
     if (x->counts.n)
         qsort(x->counts.at, x->counts.n, sizeof *x->counts.at, by_count);
-    return x->no_room ? diag_no_room(d) : ST_OK;
+    return x->out_of_memory ? diag_out_of_memory(d) : ST_OK;
 }
 
 status inspect_print(struct str *out, const struct model *m, struct diags *d) {

@@ -38,7 +38,7 @@ status max_batch_set(struct model *m, int64_t batch, struct diags *d) {
         if (!first)
             first = now;
         if ((now->size == DIM_UNKNOWN || now->size == first->size) && !set_first(m, v, batch))
-            return diag_no_room(d);
+            return diag_out_of_memory(d);
     }
     if (!first)
         return diag_error(d, DIAG_UNSUPPORTED, loc_file(m->path),
@@ -64,7 +64,7 @@ struct searching {
     bool has_told; // the passes' warnings are out
 };
 
-static int64_t most_cost(const struct batch_settings *s, const struct problem *p) {
+static int64_t max_cost(const struct batch_settings *s, const struct problem *p) {
     int64_t base = problem_base_cost(p), forward = 0;
     for (int32_t i = 0; i < p->n; i++)
         forward += p->backward[i] ? 0 : p->cost[i];
@@ -87,12 +87,12 @@ static bool keep_start(struct searching *k, const struct problem *p, const struc
 static status search_once(struct searching *k, const struct problem *p, struct solve_options *o,
                           int64_t batch, struct arena *a, struct schedule *s, bool *found) {
     struct solve_hooks hooks = {.stop = k->hooks->stop};
-    int64_t most = most_cost(k->settings, p);
+    int64_t most = max_cost(k->settings, p);
     o->method = k->line->method->name;
     o->target_cost = k->line->method->baseline ? -1 : most;
     if (k->start.n && k->start_n == p->n && !k->line->method->baseline) {
         o->starts = &k->start;
-        o->n_starts = 1;
+        o->n_initial = 1;
     }
     status st = solve(p, o, &hooks, a, k->c->diags, s);
     if (st && st != ST_INFEASIBLE && st != ST_NO_PLAN)
@@ -127,10 +127,10 @@ static status try_problem(struct searching *k, struct model *step, const struct 
         if (*fits) {
             k->line->overhead = base > 0 ? (double)(s.cost - base) / (double)base : 0;
             k->line->share = (double)peak / (double)budget;
-            return keep_start(k, p, &s) ? ST_OK : diag_no_room(k->c->diags);
+            return keep_start(k, p, &s) ? ST_OK : diag_out_of_memory(k->c->diags);
         }
         o.budget_bytes -= peak - budget;
-        if (o.budget_bytes <= p->fixed_bytes)
+        if (o.budget_bytes <= p->persistent_bytes)
             break;
     }
     return ST_OK;
@@ -148,7 +148,7 @@ static status try_batch(struct searching *k, int64_t batch, bool *fits) {
     if (k->has_told)
         c.progress = NULL;
     struct model *copy = model_copy(k->m, &scratch);
-    status st = copy ? max_batch_set(copy, batch, c.diags) : diag_no_room(c.diags);
+    status st = copy ? max_batch_set(copy, batch, c.diags) : diag_out_of_memory(c.diags);
     if (!st)
         st = sweep_problem(copy, &c, &r);
     if (!st)
@@ -203,7 +203,7 @@ status max_batch_search(const struct model *m, struct pass_context *c,
                                 .on_runtime = settings->on_runtime};
     out->lines = ARENA_ARRAY(c->arena, struct batch_line, n_methods);
     if (!out->lines)
-        st = diag_no_room(c->diags);
+        st = diag_out_of_memory(c->diags);
     for (size_t i = 0; i < n_methods && !st; i++) {
         k.line = &out->lines[out->n_lines++];
         k.line->method = methods[i];

@@ -40,7 +40,7 @@ status sweep_methods(const struct option_value *names, struct arena *a, struct d
     *out = ARENA_ARRAY(a, const struct solve_method *, n_all);
     *n = 0;
     if (!wanted || !*out)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     status st = ST_OK;
     for (size_t i = 0; i < n_all; i++)
         wanted[i] = !names->list.n && is_preset(&all[i]);
@@ -81,7 +81,7 @@ status sweep_measure(struct sweep *s, struct model *m, const struct remat *r,
         const struct schedule *last = NULL;
         line->runtime_bytes = ARENA_ARRAY(c->arena, int64_t, s->n);
         if (!line->runtime_bytes)
-            return diag_no_room(c->diags);
+            return diag_out_of_memory(c->diags);
         for (int32_t k = 0; k < s->n && !st; k++) {
             const struct schedule *now = &line->at[k];
             if (!sweep_has(now))
@@ -156,12 +156,12 @@ static status run_line(const struct problem *p, const struct solve_options *opti
     o.work = o.work > 0 && o.work <= INT64_MAX / s->n ? o.work * s->n : o.work;
     if (!line->method->baseline && strcmp(o.method, "rounding") != 0) {
         o.starts = starts->list.at;
-        o.n_starts = (int32_t)starts->list.n;
+        o.n_initial = (int32_t)starts->list.n;
     }
     r->method = line->method;
     line->at = ARENA_ARRAY(a, struct schedule, s->n);
     if (!line->at)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     return curve_sweep(p, &o, &hooks, on_begin, s->budgets, s->n, a, d, line->at);
 }
 
@@ -198,11 +198,11 @@ status sweep_run(const struct problem *p, const struct solve_options *options,
     struct starts starts = {0};
     struct running r = {.hooks = hooks, .sweep = s, .n = s->n * (int32_t)n_methods};
     status st = ST_OK;
-    s->fixed_bytes = p->fixed_bytes;
+    s->persistent_bytes = p->persistent_bytes;
     s->base_cost = problem_base_cost(p);
     s->lines = ARENA_ARRAY(a, struct sweep_line, n_methods);
     if (!s->lines)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     for (; s->n_lines < n_methods && !st; s->n_lines++) {
         struct sweep_line *line = &s->lines[s->n_lines];
         line->method = methods[s->n_lines];
@@ -210,7 +210,7 @@ status sweep_run(const struct problem *p, const struct solve_options *options,
         if (!st)
             add_starts(&starts, line, s->n, a);
         if (starts.failed)
-            st = diag_no_room(d);
+            st = diag_out_of_memory(d);
     }
     if (st)
         return st;

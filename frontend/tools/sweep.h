@@ -19,7 +19,8 @@ struct sweep_line {
 struct sweep {
     int32_t n; // budgets, from the largest to the smallest
     int64_t *budgets;
-    int64_t whole_bytes, fixed_bytes, base_cost; // of the step as it is; of it what always counts
+    int64_t whole_bytes, persistent_bytes,
+        base_cost; // of the step as it is; of it what always counts
     int32_t n_nodes, n_groups;
     struct sweep_line *lines;
     size_t n_lines;

@@ -32,7 +32,7 @@ void sweep_print(struct str *out, const struct sweep *s) {
     str_addf(out, "100 %% are ");
     str_add_bytes(out, s->whole_bytes);
     str_add(out, ", by liveness, of which ");
-    str_add_bytes(out, s->fixed_bytes);
+    str_add_bytes(out, s->persistent_bytes);
     str_addf(out, " always count; %d nodes in %d groups\n", s->n_nodes, s->n_groups);
     if (!best->runtime_bytes)
         str_add(out,
@@ -92,7 +92,7 @@ void sweep_print_json(struct str *out, const struct sweep *s) {
     str_addf(out,
              "{\"format\":\"mfc-curves\",\"version\":1,\"whole_bytes\":%lld,\"fixed_bytes\":%lld,"
              "\"base_cost\":%lld,\"nodes\":%d,\"groups\":%d,\"interrupted\":%s,\"knee_bytes\":",
-             (long long)s->whole_bytes, (long long)s->fixed_bytes, (long long)s->base_cost,
+             (long long)s->whole_bytes, (long long)s->persistent_bytes, (long long)s->base_cost,
              s->n_nodes, s->n_groups, s->is_interrupted ? "true" : "false");
     if (s->knee == SWEEP_NO_KNEE)
         str_add(out, "null");

@@ -47,7 +47,7 @@ void tasks_print(struct str *out, const struct plan_placement *k) {
         str_add(out, p->graph.keep[i] ? "  kept\n" : "\n");
     }
     str_addf(out, "%d tasks, %d edges; on every device", p->graph.n, p->graph.n_edges);
-    add_cell(out, p->graph.fixed_bytes);
+    add_cell(out, p->graph.persistent_bytes);
     str_add(out, " of constants\n");
     print_links(out, p);
 }

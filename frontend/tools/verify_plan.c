@@ -50,9 +50,9 @@ static status check_order(const struct model *plan, struct arena *a, struct diag
         st = forced_order(g, &s, a, d, &v->forced);
     if (st)
         return st;
-    v->fixed_bytes = s.fixed_bytes;
+    v->persistent_bytes = s.persistent_bytes;
     v->liveness_bytes = l.peak_bytes;
-    int64_t allowed = (l.peak_bytes - s.fixed_bytes) / LOOSE_SHARE + LOOSE_BYTES;
+    int64_t allowed = (l.peak_bytes - s.persistent_bytes) / LOOSE_SHARE + LOOSE_BYTES;
     if (strcmp(v->runtime, "ort") != 0 || v->forced.loose_bytes <= allowed)
         return ST_OK;
     const char *before = node_path(g, v->forced.before, a);
@@ -123,7 +123,7 @@ static status check_layout(const struct model *plan, struct arena *a, struct dia
     if (st || v->arena_bytes < 0)
         return st;
     if (!offset)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     for (size_t i = 0; i < g->values.n; i++)
         offset[i] = -1;
     for (size_t i = 0; i < g->order.n; i++) {
@@ -148,7 +148,7 @@ static status check_devices(struct model *plan, struct arena *a, struct arena *k
     int64_t *has = ARENA_ARRAY(a, int64_t, n), *holds = ARENA_ARRAY(a, int64_t, n);
     v->devices = ARENA_ARRAY(kept, struct verified_device, n);
     if (!has || !holds || !v->devices)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     if (!devices_memory(plan, has))
         return diag_error(d, DIAG_MALFORMED, loc_file(plan->path),
                           "%s is not one number for each device", KEY_DEVICE_MEMORY);

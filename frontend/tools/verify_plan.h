@@ -16,7 +16,7 @@ struct verified {
     size_t n_step;                   // nodes of the unplanned step
     const char *runtime;             // that the promise is about
     struct forced forced;            // what its dependencies make of the order of the file
-    int64_t fixed_bytes;             // held throughout
+    int64_t persistent_bytes;        // held throughout
     int64_t liveness_bytes;          // peak in the order of the file
     int64_t peak_bytes;              // peak on that runtime
     int64_t budget_bytes;            // -1: the plan promises none

@@ -15,7 +15,7 @@ void verify_plan_print(struct str *out, const struct verified *v) {
              "order     %zu nodes are forced to run in the order of the file; the others move ",
              v->forced.n_heavy);
     str_addf(out, "at most %lld bytes\n", (long long)v->forced.loose_bytes);
-    add_bytes(out, "fixed", v->fixed_bytes);
+    add_bytes(out, "fixed", v->persistent_bytes);
     str_add_char(out, '\n');
     add_bytes(out, "liveness", v->liveness_bytes);
     str_add_char(out, '\n');
@@ -52,7 +52,7 @@ void verify_plan_json(struct str *out, const struct verified *v) {
              v->n_outputs, v->n_nodes, v->n_step, v->forced.n_heavy);
     str_addf(out, ",\"loose_bytes\":%lld,\"runtime\":", (long long)v->forced.loose_bytes);
     str_add_json(out, v->runtime);
-    add_number(out, "fixed_bytes", v->fixed_bytes);
+    add_number(out, "fixed_bytes", v->persistent_bytes);
     add_number(out, "liveness_bytes", v->liveness_bytes);
     add_number(out, "peak_bytes", v->peak_bytes);
     add_number(out, "arena_bytes", v->arena_bytes);

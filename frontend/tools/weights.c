@@ -11,7 +11,7 @@ status weights_write(const struct model *m, const char *path, struct diags *d) {
     struct model *w = model_new(m->arena, m->pool);
     if (!w || !VEC_PUSH(m->arena, &w->opsets,
                         (struct opset){.domain = "", .version = model_opset(m, "")}))
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     w->ir_version = m->ir_version;
     w->producer = "mfc";
     w->path = m->path;
@@ -23,7 +23,7 @@ status weights_write(const struct model *m, const char *path, struct diags *d) {
         value_id copy = graph_add_value(w->graph, v->name, v->type);
         if (!copy.i || !graph_add_init(w->graph, copy, v->init) ||
             !graph_add_output(w->graph, copy))
-            return diag_no_room(d);
+            return diag_out_of_memory(d);
     }
     return load_save(w, path, "onnx", d);
 }

@@ -30,7 +30,7 @@ status why_link(struct model *plan, struct diags *d) {
             n->again = (node_id){(uint32_t)of};
     }
     arena_free(&scratch);
-    return fits ? ST_OK : diag_no_room(d);
+    return fits ? ST_OK : diag_out_of_memory(d);
 }
 
 // ---- By name ----
@@ -96,7 +96,7 @@ static status add_run(const struct timeline *t, uint32_t step, struct arena *a, 
         w->bytes = sum;
         w->cost = t->end[step] - t->start[step];
     }
-    return VEC_PUSH(a, &w->runs, run) ? ST_OK : diag_no_room(d);
+    return VEC_PUSH(a, &w->runs, run) ? ST_OK : diag_out_of_memory(d);
 }
 
 static status add_moves(const struct timeline *t, struct arena *a, struct diags *d, struct why *w) {
@@ -106,7 +106,7 @@ static status add_moves(const struct timeline *t, struct arena *a, struct diags 
         if (t->work[i] == WORK_TRANSFER && n->n_in && n->in[0].i &&
             is_made_by(t, t->storage.of[n->in[0].i], w->node) &&
             !VEC_PUSH(a, &w->moved_to, t->device_name[t->device[i]]))
-            return diag_no_room(d);
+            return diag_out_of_memory(d);
     }
     return ST_OK;
 }
@@ -202,18 +202,18 @@ static status cost_of_second_run(const struct timeline *t, struct arena *a, stru
     node_id first = t->graph->order.at[w->runs.at[0].step];
     r.needed = ARENA_ARRAY(a, bool, t->graph->nodes.n);
     if (!r.needed || !VEC_PUSH(a, &r.todo, first))
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     r.needed[first.i] = true;
     for (size_t i = 0; i < r.todo.n && !r.failed; i++) {
         const struct node *n = graph_node(t->graph, r.todo.at[i]);
         uint32_t step = t->step_of[r.todo.at[i].i];
-        w->again_cost += t->end[step] - t->start[step]; // fits: a part of t->cost
+        w->recompute_cost += t->end[step] - t->start[step]; // fits: a part of t->cost
         w->n_on_the_way += i > 0 && t->work[step] != WORK_CONTROL;
         for (uint32_t k = 0; k < n->n_in; k++)
             need(&r, n->in[k], r.todo.at[i]);
         node_captured(t->graph, r.todo.at[i], need, &r);
     }
-    return r.failed ? diag_no_room(d) : ST_OK;
+    return r.failed ? diag_out_of_memory(d) : ST_OK;
 }
 
 static status weigh(const struct timeline *t, struct arena *a, struct diags *d, struct why *w) {
@@ -221,7 +221,7 @@ static status weigh(const struct timeline *t, struct arena *a, struct diags *d, 
     if (w->runs.n > 1) {
         find_gap_between(t, w);
         for (size_t k = 1; k < w->runs.n; k++)
-            w->again_cost += w->cost; // fits: a part of t->cost
+            w->recompute_cost += w->cost; // fits: a part of t->cost
         int64_t with;
         if (w->gap.from <= w->gap.to && checked_add(w->gap.held_bytes, w->bytes, &with) &&
             with > w->peak_bytes)

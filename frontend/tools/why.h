@@ -31,7 +31,7 @@ struct why {
     // would cost, with all that would have to be computed again on the way. Runs again: of all gaps
     // the fullest.
     struct why_gap gap;
-    int64_t again_cost;       // runs once: of the second run. Runs again: of all runs but the first
+    int64_t recompute_cost;   // runs once: of the second run. Runs again: of all runs but the first
     uint32_t n_on_the_way;    // other nodes that a second run would need
     int64_t other_peak_bytes; // with the other choice, by liveness
     int64_t peak_bytes;       // as it is, by liveness

@@ -99,7 +99,7 @@ static void add_other(struct str *out, const struct timeline *t, const struct wh
     bool has_gap = w->gap.from <= w->gap.to;
     if (w->runs.n > 1) {
         add_line(out, "costs");
-        add_cost(out, t, w->again_cost);
+        add_cost(out, t, w->recompute_cost);
         str_add(out, "\n");
         add_line(out, "if kept");
         if (has_gap)
@@ -114,7 +114,7 @@ static void add_other(struct str *out, const struct timeline *t, const struct wh
                  w->gap.from + 1, w->gap.to + 1);
         add_peak(out, w, budget_bytes);
         add_line(out, "");
-        add_cost(out, t, w->again_cost);
+        add_cost(out, t, w->recompute_cost);
         if (w->n_on_the_way)
             str_addf(out, ", with %u other nodes whose results are gone by then", w->n_on_the_way);
         str_add_char(out, '\n');
@@ -164,7 +164,7 @@ void why_print_json(struct str *out, const struct why *w, int64_t budget_bytes) 
     if (w->runs.n > 1 || (w->gap.from <= w->gap.to && !w->is_random))
         str_addf(out, "{\"choice\":\"%s\",\"peak_bytes\":%lld,\"cost_change\":%lld}",
                  w->runs.n > 1 ? "kept" : "recomputed", (long long)w->other_peak_bytes,
-                 (long long)(w->runs.n > 1 ? -w->again_cost : w->again_cost));
+                 (long long)(w->runs.n > 1 ? -w->recompute_cost : w->recompute_cost));
     else
         str_add(out, "null");
     if (budget_bytes > 0)

@@ -81,7 +81,7 @@ void diags_take(struct diags *to, const struct diags *from) {
     to->n_dropped += from->n_dropped;
 }
 
-status diag_no_room(struct diags *d) {
+status diag_out_of_memory(struct diags *d) {
     return diag_error(d, DIAG_LIMIT, loc_none(), "out of memory");
 }
 

@@ -71,7 +71,7 @@ __attribute__((format(printf, 4, 5))) void diag_warning(struct diags *d, enum di
 __attribute__((format(printf, 4, 5))) void diag_note(struct diags *d, enum diag_code code,
                                                      struct loc where, const char *format, ...);
 void diags_take(struct diags *to, const struct diags *from); // adds copies of all of them
-status diag_no_room(struct diags *d);                        // out of memory or budget: ST_LIMIT
+status diag_out_of_memory(struct diags *d);                  // out of memory or budget: ST_LIMIT
 
 const char *diag_slug(enum diag_code code);
 const char *diag_explanation(enum diag_code code);

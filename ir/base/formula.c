@@ -62,7 +62,7 @@ __attribute__((format(printf, 3, 4))) static status fail(struct reader *r, const
 }
 
 static status emit(struct reader *r, struct step s) {
-    return VEC_PUSH(r->arena, &r->f->steps, s) ? ST_OK : diag_no_room(r->d);
+    return VEC_PUSH(r->arena, &r->f->steps, s) ? ST_OK : diag_out_of_memory(r->d);
 }
 
 static char peek(struct reader *r) {
@@ -185,7 +185,7 @@ status formula_parse(struct arena *a, struct diags *d, enum diag_code code, stru
                      const char *text, const char *const *names, struct formula **out) {
     struct reader r = {a, d, code, where, text, text, names, ARENA_NEW(a, struct formula), 0};
     if (!r.f)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     status st = sum(&r);
     if (!st && peek(&r))
         st = fail(&r, r.at, "an operator or the end is wanted");

@@ -129,5 +129,5 @@ status json_get_name(struct arena *a, struct diags *d, struct loc where, const j
     if (!json_is_string(value) || json_string_length(value) == 0)
         return diag_error(d, DIAG_MALFORMED, where, "\"%s\" is missing, or not a name", key);
     *out = arena_copy(a, json_string_value(value), json_string_length(value) + 1);
-    return *out ? ST_OK : diag_no_room(d);
+    return *out ? ST_OK : diag_out_of_memory(d);
 }

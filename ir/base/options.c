@@ -175,10 +175,10 @@ static status set_item(struct options *o, struct diags *d, struct option_item *i
         return diag_error(d, DIAG_USAGE, loc_none(), "--%s wants %s, not \"%s\"", s->name, wanted,
                           text);
     if (s->kind == OPTION_LIST && !parse_list(o->arena, text, &v))
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     v.given = given;
     if (!(v.text = arena_copy(o->arena, text, strlen(text) + 1)))
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     item->value = v;
     return ST_OK;
 }
@@ -188,9 +188,9 @@ status options_add(struct options *o, struct diags *d, const struct option_spec 
     for (const struct option_spec *s = table; s && s->name && !st; s++) {
         assert(!find(o, s->name));
         if (!VEC_PUSH(o->arena, &o->items, ((struct option_item){.spec = s})))
-            return diag_no_room(d);
-        if (s->preset && s->kind != OPTION_SAME)
-            st = set_item(o, d, &o->items.at[o->items.n - 1], s->preset, false);
+            return diag_out_of_memory(d);
+        if (s->default_text && s->kind != OPTION_SAME)
+            st = set_item(o, d, &o->items.at[o->items.n - 1], s->default_text, false);
     }
     return st;
 }
@@ -198,7 +198,7 @@ status options_add(struct options *o, struct diags *d, const struct option_spec 
 status options_set(struct options *o, struct diags *d, const char *name, const char *text) {
     struct option_item *item = find(o, name);
     if (item && item->spec->kind == OPTION_SAME)
-        return options_set(o, d, item->spec->preset, text);
+        return options_set(o, d, item->spec->default_text, text);
     if (item)
         return set_item(o, d, item, text, true);
     const char *near = NULL;
@@ -265,8 +265,8 @@ void options_help(struct str *out, const struct option_spec *table) {
         str_addf(out, left.n < 30 ? "%-30s" : "%s\n                              ",
                  str_text(&left));
         str_add(out, s->help);
-        if (s->preset && s->kind != OPTION_FLAG && s->kind != OPTION_SAME)
-            str_addf(out, " (%s)", s->preset);
+        if (s->default_text && s->kind != OPTION_FLAG && s->kind != OPTION_SAME)
+            str_addf(out, " (%s)", s->default_text);
         str_add_char(out, '\n');
     }
 }

@@ -30,7 +30,7 @@ enum option_kind {
     OPTION_BYTES,  // 4096, 64MiB, 1.5GB
     OPTION_BUDGET, // bytes as above, or a share such as 60%; "none" where `argument` names it
     OPTION_LIST,   // texts, separated by commas; given again, it is added to
-    OPTION_SAME,   // another name of the option that `preset` names
+    OPTION_SAME,   // another name of the option that `default_text` names
 };
 
 struct option_spec {
@@ -38,14 +38,15 @@ struct option_spec {
     char letter; // 0: none
     enum option_kind kind;
     const char *argument; // as the help shows it; NULL for a flag
-    const char *preset;   // the default, as one would type it; NULL: none; SAME: an option's name
-    int64_t least, most;  // of INT and REAL; both 0: no limits
-    const char *help;     // one line, no full stop
+    const char
+        *default_text;   // the default, as one would type it; NULL: none; SAME: an option's name
+    int64_t least, most; // of INT and REAL; both 0: no limits
+    const char *help;    // one line, no full stop
 };
 
 struct option_value {
     bool given;             // by the user, not by the default
-    const char *text;       // as given; NULL: neither given nor preset
+    const char *text;       // as given; NULL: neither given nor default
     bool flag;              // FLAG
     int64_t number;         // INT; BYTES; BUDGET in bytes (INT64_MAX: none), or in millionths of
                             // the whole if `share`

@@ -72,7 +72,7 @@ static status open_temporary(struct arena *a, struct diags *d, struct output *o,
     char *stem = str_format(a, "%.200s", file_name(o->path));
     const char *start = o->folder && stem ? file_join(a, o->folder, stem) : NULL;
     if (!start || !(o->temporary = str_format(a, "%s%*s", start, TAIL_BYTES, "")))
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     o->n_stem = strlen(start);
     if ((o->fd = open_nameless(o->folder, mode)) < 0 && take_name(o, mode) < 0)
         return refuse(o, d, "cannot create a file in its folder");
@@ -94,17 +94,17 @@ status output_open(struct arena *a, struct diags *d, const char *path, struct ou
                            .stream = is_stdout ? STDOUT_FILENO : -1,
                            .buffer = arena_alloc(a, BUFFER_BYTES)};
     if (!out->buffer)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     if (is_stdout)
         return open_stream(out, d, NULL);
     // A link goes on pointing at what it named: the file there is replaced, not the link.
     const char *target = file_follow(a, path);
     if (!target && errno == ENOMEM)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     if (!target)
         return refuse(out, d, "cannot follow the link");
     if (!(out->path = arena_copy(a, target, strlen(target) + 1)))
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     struct stat st;
     if (stat(out->path, &st) < 0)
         return errno == ENOENT ? open_temporary(a, d, out, 0666) : refuse(out, d, "cannot write");
@@ -276,7 +276,7 @@ void output_abort(struct output *o) {
 status output_text(struct arena *a, struct diags *d, const char *path, const struct str *text) {
     struct output o;
     if (text->failed)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     status st = output_open(a, d, path, &o);
     if (st)
         return st;

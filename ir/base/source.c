@@ -39,7 +39,7 @@ status source_open(struct arena *a, struct diags *d, const char *path, struct so
     struct source *s = ARENA_NEW(a, struct source);
     const char *name = is_stdin ? "<stdin>" : arena_copy(a, path, strlen(path) + 1);
     if (!s || !name)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     // Not blocking, so that a pipe with no writer is refused below instead of waited for.
     int fd = is_stdin ? spool_stdin() : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
@@ -65,7 +65,7 @@ status source_memory(struct arena *a, struct diags *d, const void *bytes, int64_
                      struct source **out) {
     struct source *s = ARENA_NEW(a, struct source);
     if (!s)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     *s = (struct source){.path = "<memory>", .fd = -1, .memory = bytes, .n_bytes = n_bytes};
     *out = s;
     return ST_OK;
@@ -125,6 +125,6 @@ status source_text(const struct source *s, struct arena *a, struct diags *d, int
         return diag_error(d, DIAG_LIMIT, loc_file(s->path), "has %lld bytes; the limit is %lld",
                           (long long)s->n_bytes, (long long)limit_bytes);
     if (!(*text = arena_alloc(a, (size_t)s->n_bytes + 1)))
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     return source_read(s, d, 0, *text, (size_t)s->n_bytes);
 }

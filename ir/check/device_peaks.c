@@ -91,7 +91,7 @@ status device_peaks(const struct graph *g, struct arena *a, struct diags *d, int
                      .ok = true};
     uint32_t *ends = ARENA_ARRAY(a, uint32_t, g->order.n), *next = ARENA_ARRAY(a, uint32_t, s.n);
     if (!w.held || !w.is_there || !ends || !next)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     count_all_fixed(&w);
     for (size_t i = 0; i < n_devices; i++)
         peak_bytes[i] = w.held[i];

@@ -37,7 +37,7 @@ static uint32_t *number(struct same *s, const struct model *m, bool is_step) {
     s->is_step = is_step;
     s->level = 0;
     if (!(s->functions = ARENA_ARRAY(s->a, uint32_t, m->functions.n)))
-        s->failed = diag_no_room(s->d);
+        s->failed = diag_out_of_memory(s->d);
     return s->failed ? NULL : equiv_graph(s, m->graph, NULL);
 }
 
@@ -122,7 +122,7 @@ static status differs(struct same *s, const struct sides *x, const char *what, v
         show(s, &said, in_step);
     str_add(&said, reason(s, in_step, in_plan));
     if (said.failed)
-        return diag_no_room(s->d);
+        return diag_out_of_memory(s->d);
     return diag_error(s->d, DIAG_VERIFY,
                       loc_path(x->plan->path, b->node.i ? node_path(b->g, b->node, s->a) : NULL),
                       "%s \"%s\" is not what the unplanned step computes: the plan has %s", what,
@@ -236,7 +236,7 @@ static struct same begin(struct arena *a, struct diags *d) {
     struct same s = {
         .a = a, .d = d, .by_key = map_make(a), .large_by_name = map_make(a), .key = str_make(a)};
     if (!VEC_PUSH(a, &s.classes, (struct equiv_class){.in_step = true}))
-        s.failed = diag_no_room(d);
+        s.failed = diag_out_of_memory(d);
     return s;
 }
 
@@ -261,7 +261,7 @@ status equivalence_check_types(const struct model *step, struct model *plan, str
         for (int32_t k = 0; dims && k < t->rank; k++)
             dims[k] = t->dims[k].size;
         if (dims && !(g->values.at[i].type = type_static(plan->arena, t->elem, dims, t->rank)))
-            st = diag_no_room(d);
+            st = diag_out_of_memory(d);
     }
     arena_free(&scratch);
     return st;

@@ -40,7 +40,7 @@ uint32_t equiv_intern(struct same *s, bool *is_new) {
     int64_t class;
     *is_new = false;
     if (s->key.failed && !s->failed)
-        s->failed = diag_no_room(s->d);
+        s->failed = diag_out_of_memory(s->d);
     if (s->failed)
         return 0;
     if (!map_get(&s->by_key, s->key.at, s->key.n, &class)) {
@@ -49,7 +49,7 @@ uint32_t equiv_intern(struct same *s, bool *is_new) {
         *is_new = true;
         if (!key || !VEC_PUSH(s->a, &s->classes, (struct equiv_class){0}) ||
             !map_put(&s->by_key, key, s->key.n, class)) {
-            s->failed = diag_no_room(s->d);
+            s->failed = diag_out_of_memory(s->d);
             *is_new = false;
             return 0;
         }
@@ -86,7 +86,7 @@ struct parts {
 
 static void add_part(struct same *s, struct parts *p, uint32_t class) {
     if (!VEC_PUSH(s->a, &p->class, class))
-        s->failed = diag_no_room(s->d);
+        s->failed = diag_out_of_memory(s->d);
 }
 
 static void attr_parts(struct same *s, const struct attr *a, const uint32_t *outer,
@@ -179,7 +179,7 @@ static const struct attr **sorted_attrs(struct same *s, const struct attr *attrs
     if (list)
         qsort(list, n, sizeof *list, by_name);
     else
-        s->failed = diag_no_room(s->d);
+        s->failed = diag_out_of_memory(s->d);
     return list;
 }
 
@@ -282,7 +282,7 @@ static void number_node(struct same *s, const struct graph *g, node_id id, uint3
     const struct node *n = graph_node(g, id);
     uint32_t n_in = n->n_in, *in = ARENA_ARRAY(s->a, uint32_t, n->n_in), whole = 0;
     if (!in) {
-        s->failed = diag_no_room(s->d);
+        s->failed = diag_out_of_memory(s->d);
         return;
     }
     while (n_in > 0 && !n->in[n_in - 1].i)
@@ -354,7 +354,7 @@ static uint32_t source_class(struct same *s, const struct graph *g, uint32_t v,
 uint32_t *equiv_graph(struct same *s, const struct graph *g, const uint32_t *outer) {
     uint32_t *class = ARENA_ARRAY(s->a, uint32_t, g->values.n);
     if (!class)
-        s->failed = diag_no_room(s->d);
+        s->failed = diag_out_of_memory(s->d);
     for (uint32_t v = 1; v < g->values.n && !s->failed; v++)
         class[v] = source_class(s, g, v, outer);
     for (size_t i = 0; i < g->order.n && !s->failed; i++)

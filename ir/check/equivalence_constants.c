@@ -26,7 +26,7 @@ static const int64_t *small_ints(struct same *s, const struct tensor *t) {
     int64_t *x = NULL, n;
     if ((elem_is_int(t->elem) || t->elem == ELEM_BOOL) && tensor_elements(t, &n) &&
         !tensor_ints(t, &scratch, &unread, &x) && !(x = arena_copy(s->a, x, (size_t)n * sizeof *x)))
-        s->failed = diag_no_room(s->d);
+        s->failed = diag_out_of_memory(s->d);
     arena_free(&scratch);
     return x;
 }
@@ -41,7 +41,7 @@ static uint32_t fill(struct same *s, const struct tensor *t, const char *name, c
     if (ints)
         (void)tensor_elements(t, &c->n_ints);
     if (!(c->type = tensor_type(s->a, t)))
-        s->failed = diag_no_room(s->d);
+        s->failed = diag_out_of_memory(s->d);
     return class;
 }
 
@@ -103,7 +103,7 @@ static bool same_bytes(struct same *s, const struct tensor *a, const struct tens
     char *x = arena_alloc(&scratch, CHUNK_BYTES), *y = arena_alloc(&scratch, CHUNK_BYTES);
     bool equal = a->data.n_bytes == b->data.n_bytes;
     if (!x || !y)
-        s->failed = diag_no_room(s->d);
+        s->failed = diag_out_of_memory(s->d);
     for (int64_t at = 0; at < a->data.n_bytes && equal && !s->failed; at += CHUNK_BYTES) {
         int64_t left = a->data.n_bytes - at;
         size_t n = left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES;
@@ -142,7 +142,7 @@ static uint32_t large(struct same *s, const struct tensor *t, const char *name) 
     if (s->is_step && name && !map_get_text(&s->large_by_name, name, &known)) {
         if (!map_put_text(&s->large_by_name, name, (int64_t)s->large.n) ||
             !VEC_PUSH(s->a, &s->large, (struct equiv_large){t, class}))
-            s->failed = diag_no_room(s->d);
+            s->failed = diag_out_of_memory(s->d);
     }
     return class;
 }
@@ -152,7 +152,7 @@ uint32_t equiv_constant(struct same *s, const struct tensor *t, const char *name
         return 0;
     const struct type *type = tensor_type(s->a, t);
     if (!type)
-        s->failed = diag_no_room(s->d);
+        s->failed = diag_out_of_memory(s->d);
     uint32_t empty = type ? equiv_empty(s, type) : 0;
     if (empty || s->failed)
         return empty;

@@ -68,7 +68,7 @@ static const struct type *make_type(struct same *s, enum elem e, const int64_t *
                                     int32_t rank) {
     const struct type *t = type_static(s->a, e, dims, rank); // -1 is an unknown dimension there too
     if (!t)
-        s->failed = diag_no_room(s->d);
+        s->failed = diag_out_of_memory(s->d);
     return t;
 }
 

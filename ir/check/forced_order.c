@@ -78,7 +78,7 @@ status forced_order(const struct graph *g, const struct storage *s, struct arena
     struct walk w = {.g = g, .s = s, .reach = ARENA_ARRAY(a, uint32_t, g->nodes.n)};
     size_t n = 1; // the first limit is 0: all that has bytes is heavy
     if (!sizes || !w.reach)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     for (uint32_t i = 1; i < s->n; i++)
         if (!s->is_fixed[i])
             sizes[n++] = s->bytes[i];

@@ -160,5 +160,5 @@ status ort_order(const struct graph *g, struct arena *a, struct diags *d, struct
     bool fits = walk_prepare(&w, &scratch) && walk_back(&w, &scratch) &&
                 (out->at = arena_copy(a, out->at, out->n * sizeof *out->at));
     arena_free(&scratch);
-    return fits ? ST_OK : diag_no_room(d);
+    return fits ? ST_OK : diag_out_of_memory(d);
 }

@@ -30,7 +30,7 @@ static void add_top(struct runtime_report *r, value_id v, int64_t n_bytes) {
 static void describe(const struct graph *g, const struct storage *s, const struct liveness *l,
                      struct runtime_report *r) {
     r->peak_bytes = l->peak_bytes;
-    r->fixed_bytes = s->fixed_bytes;
+    r->persistent_bytes = s->persistent_bytes;
     r->held_bytes = l->held_bytes;
     if (!r->n_order)
         return;
@@ -52,7 +52,7 @@ static status find_order(const struct graph *g, enum runtime how, struct arena *
     }
     out->order = arena_copy(a, g->order.at, g->order.n * sizeof *out->order);
     out->n_order = g->order.n;
-    return out->order ? ST_OK : diag_no_room(d);
+    return out->order ? ST_OK : diag_out_of_memory(d);
 }
 
 // The peak of one level: the graph as it is.
@@ -72,7 +72,7 @@ static status level_peak(const struct graph *g, enum runtime how, struct arena *
     if (!st) {
         describe(g, &s, &l, out);
         out->held_bytes = arena_copy(a, l.held_bytes, out->n_order * sizeof *l.held_bytes);
-        st = out->held_bytes ? ST_OK : diag_no_room(d);
+        st = out->held_bytes ? ST_OK : diag_out_of_memory(d);
     }
     arena_free(&scratch);
     return st;
@@ -83,7 +83,7 @@ static status fused_peak(const struct model *m, struct mem *mem, struct diags *d
     struct arena scratch = arena_make(mem);
     struct model *fused = model_copy(m, &scratch);
     struct runtime_report r;
-    status st = fused ? runtime_fuse(fused->graph, &scratch, d) : diag_no_room(d);
+    status st = fused ? runtime_fuse(fused->graph, &scratch, d) : diag_out_of_memory(d);
     if (!st)
         st = level_peak(fused->graph, RUNTIME_ORT, &scratch, d, &r);
     *n_bytes = st ? 0 : r.peak_bytes;

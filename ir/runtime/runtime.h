@@ -28,7 +28,7 @@ struct runtime_report {
     int64_t peak_bytes;       // the largest at any level of optimization
     int64_t plain_peak_bytes; // at levels disabled and basic
     int64_t fused_peak_bytes; // at levels extended and all, which fuse some nodes
-    int64_t fixed_bytes;      // part of it
+    int64_t persistent_bytes; // part of it
     int64_t workspace_bytes;  // of the node that runs at the peak; part of it
     node_id peak_node;        // none: the step is empty
     node_id *order;           // as it will run

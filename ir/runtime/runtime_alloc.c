@@ -126,7 +126,7 @@ status runtime_alloc(const struct graph *g, const node_id *order, size_t n, stru
                         .freed = ARENA_ARRAY(a, uint32_t, s->n),
                         .merged_into = ARENA_ARRAY(a, uint32_t, s->n)};
     if (!p.known || !p.n_readers || !p.freed || !p.merged_into)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     for (size_t i = 0; i < n; i++)
         visit_reads(&p, order[i], count_read);
     for (size_t i = 0; i < n; i++)

@@ -53,7 +53,7 @@ static uint32_t scaled_operand(const struct fuse *f, const struct node *n) {
 static status absorb(struct fuse *f, struct node *first, node_id first_id, node_id second) {
     value_id *out = arena_copy(f->a, graph_node(f->g, second)->out, sizeof *out);
     if (!out)
-        return diag_no_room(f->d);
+        return diag_out_of_memory(f->d);
     graph_remove_node(f->g, second);
     graph_value(f->g, first->out[0])->def = NODE_NONE;
     graph_value(f->g, out[0])->def = first_id;
@@ -92,7 +92,7 @@ static status read_through(struct fuse *f, node_id id, uint32_t k, uint32_t thro
     node_id maker = graph_value(f->g, old)->def;
     value_id *in = arena_copy(f->a, n->in, n->n_in * sizeof *in);
     if (!in)
-        return diag_no_room(f->d);
+        return diag_out_of_memory(f->d);
     n->in = in;
     in[k] = graph_node(f->g, maker)->in[through];
     f->n_reads[in[k].i]++;
@@ -122,7 +122,7 @@ static status fuse_operands(struct fuse *f, node_id id) {
 
 status runtime_fuse(struct graph *g, struct arena *a, struct diags *d) {
     struct fuse f = {g, a, d, ARENA_ARRAY(a, uint32_t, g->values.n)};
-    status st = f.n_reads ? ST_OK : diag_no_room(d);
+    status st = f.n_reads ? ST_OK : diag_out_of_memory(d);
     for (size_t i = 0; i < g->order.n && !st; i++) {
         const struct node *n = graph_node(g, g->order.at[i]);
         for (uint32_t k = 0; k < n->n_in; k++)

@@ -29,7 +29,7 @@ bool parse_fail(struct parser *p, const struct token *at, const char *format, ..
 }
 
 bool parse_no_room(struct parser *p) {
-    diag_no_room(p->d);
+    diag_out_of_memory(p->d);
     p->stop = true;
     p->t.kind = LEX_END;
     return false;
@@ -332,7 +332,7 @@ status parse_text(const char *text, size_t n, const char *path, struct arena *a,
                        .folder = file_folder(a, path),
                        .sources = map_make(a)};
     if (!m || !p.folder || !(m->path = pool_intern(names, path)))
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     // A caller's locale may read decimals with a comma.
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t before = plain ? uselocale(plain) : (locale_t)0;

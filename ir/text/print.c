@@ -205,5 +205,5 @@ status print_model(struct str *out, const struct model *m, struct diags *d) {
         freelocale(plain);
     }
     arena_free(&p.scratch);
-    return p.st ? p.st : out->failed ? diag_no_room(d) : ST_OK;
+    return p.st ? p.st : out->failed ? diag_out_of_memory(d) : ST_OK;
 }

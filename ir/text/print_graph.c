@@ -144,7 +144,7 @@ static bool *find_read(struct printer *p, const struct graph *g) {
     bool *read = ARENA_ARRAY(&p->scratch, bool, g->values.n);
     struct uses uses;
     if (!read || !graph_uses(g, &p->scratch, &uses)) {
-        p->st = diag_no_room(p->d);
+        p->st = diag_out_of_memory(p->d);
         return NULL;
     }
     for (size_t v = 1; v < g->values.n; v++)
@@ -201,7 +201,7 @@ static void declaration_lines(struct printer *p, const struct graph *g) {
     bool *read = find_read(p, g);
     const struct value **others = ARENA_ARRAY(&p->scratch, const struct value *, g->values.n);
     if (!read || !others) {
-        p->st = diag_no_room(p->d);
+        p->st = diag_out_of_memory(p->d);
         return;
     }
     for (size_t i = 0; i < g->inits.n; i++)

@@ -30,7 +30,7 @@ static uint8_t *read_span(struct printer *p, struct span s) {
     size_t n = s.source ? (size_t)s.n_bytes : 0;
     uint8_t *bytes = arena_alloc(&p->scratch, n);
     if (!bytes) {
-        p->st = diag_no_room(p->d);
+        p->st = diag_out_of_memory(p->d);
         return NULL;
     }
     status st = n ? span_read(s, p->d, bytes) : ST_OK;

@@ -21,10 +21,10 @@ static status index_entries(struct lookup *k) {
     for (int kind = 0; kind < COST_KINDS; kind++) {
         k->by_key[kind] = map_make(list->a);
         if (!(k->used[kind] = ARENA_ARRAY(list->a, bool, k->m->n[kind])))
-            return diag_no_room(list->d);
+            return diag_out_of_memory(list->d);
         for (size_t i = 0; kind != COST_BY_PATTERN && i < k->m->n[kind]; i++)
             if (!map_put_text(&k->by_key[kind], k->m->at[kind][i].key, (int64_t)i))
-                return diag_no_room(list->d);
+                return diag_out_of_memory(list->d);
     }
     return ST_OK;
 }
@@ -111,7 +111,7 @@ status cost_model_apply(const struct cost_model *m, struct cost_list *list) {
         worst = worst ? worst : st;
     }
     if (!worst && k.key.failed)
-        worst = diag_no_room(list->d);
+        worst = diag_out_of_memory(list->d);
     if (!worst)
         warn_unused(&k);
     return worst;

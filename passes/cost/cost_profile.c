@@ -111,13 +111,13 @@ static void scale_rest(struct matching *m) {
 status cost_profile_apply(const struct cost_profile *p, struct cost_list *list) {
     struct matching *m = ARENA_NEW(list->a, struct matching);
     if (!m)
-        return diag_no_room(list->d);
+        return diag_out_of_memory(list->d);
     m->p = p;
     m->list = list;
     m->line_of = ARENA_ARRAY(list->a, uint32_t, list->g->nodes.n);
     m->matched = ARENA_ARRAY(list->a, bool, list->n);
     if (!m->line_of || !m->matched || !graph_uses(list->g, list->a, &m->uses))
-        return diag_no_room(list->d);
+        return diag_out_of_memory(list->d);
     for (size_t i = 0; i < list->n; i++)
         m->line_of[list->at[i].node.i] = (uint32_t)i + 1;
     match(m);

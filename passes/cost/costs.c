@@ -31,7 +31,7 @@ static status estimate(struct cost_list *list, const struct cost_device *device)
     const struct graph *g = list->g;
     list->n = g->order.n;
     if (!(list->at = ARENA_ARRAY(list->a, struct cost_line, list->n)))
-        return diag_no_room(list->d);
+        return diag_out_of_memory(list->d);
     for (size_t i = 0; i < list->n; i++) {
         struct cost_line *l = &list->at[i];
         l->node = g->order.at[i];

@@ -173,7 +173,7 @@ static status differentiate_node(struct engine *e, node_id id) {
     value_id *dy = ARENA_ARRAY(&scratch, value_id, n->n_out),
              *dx = ARENA_ARRAY(&scratch, value_id, n->n_in);
     bool *want = ARENA_ARRAY(&scratch, bool, n->n_in), reached = false;
-    status st = dy && dx && want ? ST_OK : diag_no_room(e->c->diags);
+    status st = dy && dx && want ? ST_OK : diag_out_of_memory(e->c->diags);
     for (uint32_t k = 0; k < n->n_out && !st; k++) {
         dy[k] = n->out[k].i ? e->grad[n->out[k].i] : VALUE_NONE;
         reached |= dy[k].i != 0;
@@ -207,7 +207,7 @@ static status publish(struct engine *e, value_id v) {
     value_id dx = e->grad[v.i];
     const char *wanted = str_format(e->m->arena, "grad(%s)", graph_value(e->g, v)->name);
     if (!wanted)
-        return diag_no_room(e->c->diags);
+        return diag_out_of_memory(e->c->diags);
     if (graph_find(e->g, wanted).i)
         return diag_error(e->c->diags, DIAG_MALFORMED, loc_path(e->m->path, wanted),
                           "the model has a value of this name already");
@@ -216,8 +216,9 @@ static status publish(struct engine *e, value_id v) {
         dx = BUILD(&e->b, "Identity", dx);
     if (e->b.failed)
         return e->b.failed;
-    return graph_rename(e->g, dx, wanted) && graph_add_output(e->g, dx) ? ST_OK
-                                                                        : diag_no_room(e->c->diags);
+    return graph_rename(e->g, dx, wanted) && graph_add_output(e->g, dx)
+               ? ST_OK
+               : diag_out_of_memory(e->c->diags);
 }
 
 // BatchNormalization in training mode gives new running statistics: they come out as next(NAME) of
@@ -231,11 +232,11 @@ static status publish_statistics(struct engine *e, const struct node *n) {
             continue;
         const char *name = str_format(e->m->arena, "next(%s)", graph_value(g, old)->name);
         if (!name || !graph_add_output(g, new))
-            return diag_no_room(e->c->diags);
+            return diag_out_of_memory(e->c->diags);
         bool own = graph_value(g, old)->init && !graph_value(g, old)->is_input;
         if (!graph_find(g, name).i &&
             (!graph_rename(g, new, name) || (own && !graph_add_input(g, old))))
-            return diag_no_room(e->c->diags);
+            return diag_out_of_memory(e->c->diags);
     }
     return ST_OK;
 }
@@ -246,7 +247,7 @@ static status set_outputs(struct engine *e, value_id loss) {
     size_t n_own = g->outputs.n;
     value_id *own = arena_copy(e->c->arena, g->outputs.at, n_own * sizeof *own);
     if (!own)
-        return diag_no_room(e->c->diags);
+        return diag_out_of_memory(e->c->diags);
     for (size_t i = 0; i < n_own; i++)
         graph_value(g, own[i])->is_output = false;
     g->outputs.n = 0;
@@ -254,13 +255,13 @@ static status set_outputs(struct engine *e, value_id loss) {
     for (size_t i = 0; i < n_own && ok && keep; i++)
         if (!graph_value(g, own[i])->is_output)
             ok = graph_add_output(g, own[i]);
-    status st = ok ? ST_OK : diag_no_room(e->c->diags);
+    status st = ok ? ST_OK : diag_out_of_memory(e->c->diags);
     for (size_t v = 1; v < e->n_values && !st; v++) {
         value_id id = {(uint32_t)v};
         if (!e->trained[v] || !e->grad[v].i)
             continue;
         if (graph_value(g, id)->init && !graph_value(g, id)->is_input && !graph_add_input(g, id))
-            st = diag_no_room(e->c->diags);
+            st = diag_out_of_memory(e->c->diags);
         st = st ? st : publish(e, id);
     }
     for (size_t i = 0; i < e->n_nodes && !st; i++)
@@ -280,7 +281,7 @@ static status engine_open(struct engine *e, struct model *m, struct pass_context
     e->depends = ARENA_ARRAY(c->arena, bool, e->n_values);
     e->to_loss = ARENA_ARRAY(c->arena, bool, e->n_values);
     e->grad = ARENA_ARRAY(c->arena, value_id, e->n_values);
-    return e->trained && e->depends && e->to_loss && e->grad ? ST_OK : diag_no_room(c->diags);
+    return e->trained && e->depends && e->to_loss && e->grad ? ST_OK : diag_out_of_memory(c->diags);
 }
 
 static status run(struct model *m, struct pass_context *c) {

@@ -256,7 +256,7 @@ void back_lrn(struct grad *r) {
     double *band = ARENA_ARRAY(r->a, double, (size_t)(c * c)),
            *turned = ARENA_ARRAY(r->a, double, (size_t)(c * c));
     if (!band || !turned) {
-        r->b->failed = diag_no_room(r->b->d);
+        r->b->failed = diag_out_of_memory(r->b->d);
         return;
     }
     for (int64_t i = 0; i < c; i++)

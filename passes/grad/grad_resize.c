@@ -118,7 +118,7 @@ void back_resize(struct grad *r) {
             continue;
         double *matrix = ARENA_ARRAY(r->a, double, (size_t)(n_in * n_out));
         if (!matrix) {
-            r->b->failed = diag_no_room(r->b->d);
+            r->b->failed = diag_out_of_memory(r->b->d);
             return;
         }
         fill(&s, matrix, n_in, n_out, scale);

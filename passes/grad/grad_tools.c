@@ -64,7 +64,7 @@ value_id grad_output(struct grad *r, uint32_t slot) {
     const char *name = like ? graph_fresh_name(r->g, like) : NULL;
     value_id v = name ? graph_add_value(r->g, name, NULL) : VALUE_NONE;
     if (!out || !v.i) {
-        r->b->failed = diag_no_room(r->b->d);
+        r->b->failed = diag_out_of_memory(r->b->d);
         return VALUE_NONE;
     }
     memcpy(out, n->out, n->n_out * sizeof *out);
@@ -214,7 +214,7 @@ value_id grad_zeros_of(struct grad *r, enum elem e, const int64_t *dims, int32_t
     double zero = 0;
     struct tensor *t = tensor_from_reals(r->g->model->arena, e, &zero, (int64_t[]){1}, 1);
     if (!t) {
-        r->b->failed = r->b->failed ? r->b->failed : diag_no_room(r->b->d);
+        r->b->failed = r->b->failed ? r->b->failed : diag_out_of_memory(r->b->d);
         return VALUE_NONE;
     }
     struct attr value = {.name = "value", .kind = ATTR_TENSOR, .n = 1, .t = t};

@@ -44,7 +44,7 @@ void back_concat(struct grad *r) {
 void back_split(struct grad *r) {
     value_id *parts = ARENA_ARRAY(r->a, value_id, r->n->n_out);
     if (!parts) {
-        r->b->failed = diag_no_room(r->b->d);
+        r->b->failed = diag_out_of_memory(r->b->d);
         return;
     }
     for (uint32_t k = 0; k < r->n->n_out; k++)
@@ -89,7 +89,7 @@ void back_slice(struct grad *r) {
         gap[axis] = 1;
         int64_t *row = ARENA_ARRAY(r->a, int64_t, size);
         if (!row) {
-            r->b->failed = diag_no_room(r->b->d);
+            r->b->failed = diag_out_of_memory(r->b->d);
             return;
         }
         for (int64_t k = 0; k < size; k++)
@@ -135,7 +135,7 @@ void back_pad(struct grad *r) {
         int64_t wide = size + before + after;
         double *matrix = ARENA_ARRAY(r->a, double, (size_t)(size * wide));
         if (!matrix) {
-            r->b->failed = diag_no_room(r->b->d);
+            r->b->failed = diag_out_of_memory(r->b->d);
             return;
         }
         for (int64_t k = 0; k < wide; k++) {

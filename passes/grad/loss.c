@@ -48,7 +48,7 @@ static value_id add_input(struct loss *l, const char *name, enum elem e, const s
     const struct type *t = type_tensor(l->g->model->arena, e, dims, rank);
     value_id v = fresh && t ? graph_add_value(l->g, fresh, t) : VALUE_NONE;
     if (!v.i || !graph_add_input(l->g, v))
-        l->b.failed = diag_no_room(l->c->diags);
+        l->b.failed = diag_out_of_memory(l->c->diags);
     return v;
 }
 
@@ -200,9 +200,9 @@ static status run(struct model *m, struct pass_context *c) {
     struct graph *g = m->graph;
     if (!graph_value(g, loss)->is_output && !graph_find(g, "loss").i &&
         !graph_rename(g, loss, "loss"))
-        return diag_no_room(c->diags);
+        return diag_out_of_memory(c->diags);
     if (!graph_add_output(g, loss))
-        return diag_no_room(c->diags);
+        return diag_out_of_memory(c->diags);
     memmove(g->outputs.at + 1, g->outputs.at, (g->outputs.n - 1) * sizeof *g->outputs.at);
     g->outputs.at[0] = loss;
     size_t n = 1;

@@ -34,7 +34,7 @@ struct update {
 
 static void out_of_room(struct update *u) {
     if (!u->b.failed)
-        u->b.failed = diag_no_room(u->c->diags);
+        u->b.failed = diag_out_of_memory(u->c->diags);
 }
 
 static value_id add_input(struct update *u, const char *name, const struct type *t) {
@@ -143,7 +143,7 @@ static status run(struct model *m, struct pass_context *c) {
     size_t n_outputs = g->outputs.n, kept = 0;
     value_id *outputs = arena_copy(c->arena, g->outputs.at, n_outputs * sizeof *outputs);
     if (!outputs)
-        return diag_no_room(c->diags);
+        return diag_out_of_memory(c->diags);
     for (size_t i = 0; i < n_outputs && !u.b.failed; i++) {
         char name[4096];
         u.p = parameter_of(&u, outputs[i], name, sizeof name);

@@ -77,7 +77,7 @@ static bool *mark_uses(struct choice *p, bool (*test)(const struct node *, uint3
 static status choose_initializers(struct choice *p, bool *any) {
     struct patterns train, freeze;
     bool *statistic = mark_uses(p, is_statistic_slot);
-    status st = statistic ? patterns_open(p->c, "train", &train) : diag_no_room(p->c->diags);
+    status st = statistic ? patterns_open(p->c, "train", &train) : diag_out_of_memory(p->c->diags);
     if (!st)
         st = patterns_open(p->c, "freeze", &freeze);
     for (size_t i = 0; i < p->g->inits.n && !st; i++) {
@@ -97,14 +97,14 @@ static status choose_initializers(struct choice *p, bool *any) {
 // Makes the result of a node an input instead.
 static status become_input(struct choice *p, value_id v) {
     graph_remove_node(p->g, graph_value(p->g, v)->def);
-    return graph_add_input(p->g, v) ? ST_OK : diag_no_room(p->c->diags);
+    return graph_add_input(p->g, v) ? ST_OK : diag_out_of_memory(p->c->diags);
 }
 
 static status choose_loose_weights(struct choice *p) {
     struct patterns train, freeze;
     bool *weight = mark_uses(p, is_weight_slot);
     int64_t n_inputs = 0;
-    status st = weight ? patterns_open(p->c, "train", &train) : diag_no_room(p->c->diags);
+    status st = weight ? patterns_open(p->c, "train", &train) : diag_out_of_memory(p->c->diags);
     if (!st)
         st = patterns_open(p->c, "freeze", &freeze);
     for (uint32_t i = 1; i < p->g->values.n && !st; i++) {

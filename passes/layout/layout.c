@@ -37,7 +37,7 @@ static status place_stream(struct layout *l, uint32_t stream, const struct layou
     uint32_t *which = ARENA_ARRAY(a, uint32_t, l->buffers.n);
     int64_t *offset = ARENA_ARRAY(a, int64_t, l->buffers.n), arena_bytes, bound;
     if (!list || !which || !offset)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     for (uint32_t i = 1; i < l->buffers.n; i++) {
         const struct layout_buffer *b = &l->buffers.at[i];
         if (b->stream != stream)
@@ -65,7 +65,7 @@ static status place_stream(struct layout *l, uint32_t stream, const struct layou
 static status find_live(struct layout *l, struct arena *a, struct diags *d) {
     struct buffer *list = ARENA_ARRAY(a, struct buffer, l->buffers.n);
     if (!list)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     for (size_t i = 1; i < l->buffers.n; i++)
         list[i - 1] = (struct buffer){.lower = l->buffers.at[i].from,
                                       .upper = (int64_t)l->buffers.at[i].to + 1,
@@ -78,7 +78,7 @@ static status check(const struct graph *g, const struct layout *l, uint32_t n_st
     int64_t *offset = ARENA_ARRAY(a, int64_t, g->values.n);
     int64_t *workspace = ARENA_ARRAY(a, int64_t, g->nodes.n);
     if (!offset || !workspace)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     for (size_t v = 0; v < g->values.n; v++)
         offset[v] = l->of[v] ? l->buffers.at[l->of[v]].offset : -1;
     for (size_t i = 1; i < l->buffers.n; i++)
@@ -100,7 +100,7 @@ status layout_of(const struct graph *g, const struct layout_options *o, struct a
     *out = (struct layout){.alignment = o->alignment > 0 ? o->alignment : 1,
                            .stream = ARENA_ARRAY(a, uint32_t, g->nodes.n)};
     if (!out->stream)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     status st = n_streams > 1 ? layout_colour(g, (int32_t)n_streams, a, d, out->stream) : ST_OK;
     if (!st)
         st = layout_buffers(g, o->in_place, a, d, out);
@@ -135,13 +135,13 @@ static status write_offsets(struct model *m, const struct layout *l, struct diag
             any = true;
         }
         if (text.failed || (any && !pairs_set(&n->metadata, m->arena, KEY_OFFSET, str_text(&text))))
-            return diag_no_room(d);
+            return diag_out_of_memory(d);
     }
     const char *arena_bytes = number_text(m, l->arena_bytes);
     const char *live_bytes = number_text(m, l->live_bytes);
     if (!arena_bytes || !live_bytes || !pairs_set(&m->metadata, m->arena, KEY_ARENA, arena_bytes) ||
         !pairs_set(&m->metadata, m->arena, KEY_ARENA_LIVE, live_bytes))
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     return ST_OK;
 }
 
@@ -159,7 +159,8 @@ status layout_run(struct model *m, struct pass_context *c, struct layout *out) {
     if (!st && path) {
         struct str text = str_make(c->arena);
         layout_json(&text, m->graph, out);
-        st = text.failed ? diag_no_room(c->diags) : output_text(c->arena, c->diags, path, &text);
+        st = text.failed ? diag_out_of_memory(c->diags)
+                         : output_text(c->arena, c->diags, path, &text);
     }
     return st;
 }

@@ -50,7 +50,7 @@ struct layout {
     int64_t arena_bytes;
     int64_t live_bytes;  // most that is ever live at once in these buffers, in the graph's order
     int64_t bound_bytes; // no arena for these buffers is smaller
-    int64_t fixed_bytes; // not in the arena
+    int64_t persistent_bytes; // not in the arena
 };
 
 // All sizes must be known. Every layout has passed layout_check before it is handed out.
@@ -76,11 +76,6 @@ struct layout_claim {
 // unless its operator can, and with several streams nobody may write before the last reader on
 // another stream is certainly done. The error names the first node that breaks this.
 status layout_check(const struct graph *g, const struct layout_claim *claim, struct diags *d);
-
-// Which operand the first output of a node may be written over; n_in: none. Elementwise operators:
-// any operand of the same shape and element size. Others that can: the first. Whether somebody else
-// reads the operand is not asked here.
-uint32_t layout_in_place_operand(const struct graph *g, const struct node *n, uint32_t from);
 
 // The layout as JSON (docs/layout.md).
 void layout_json(struct str *out, const struct graph *g, const struct layout *l);

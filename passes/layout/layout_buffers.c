@@ -17,7 +17,10 @@ static bool same_form(const struct type *a, const struct type *b) {
     return true;
 }
 
-uint32_t layout_in_place_operand(const struct graph *g, const struct node *n, uint32_t from) {
+// Which operand the first output of a node may be written over; n_in: none. Elementwise operators:
+// any operand of the same shape and element size. Others that can: the first. Whether somebody else
+// reads the operand is not asked here.
+static uint32_t in_place_operand(const struct graph *g, const struct node *n, uint32_t from) {
     unsigned flags = op_info(n->op)->flags;
     uint32_t most = flags & OPF_ELEMENTWISE ? n->n_in : flags & OPF_INPLACE ? 1 : 0;
     if (!n->n_out || !n->out[0].i)
@@ -79,8 +82,8 @@ static bool joins(const struct layout_groups *k, const struct node *n, uint32_t 
 static void join_in_place(struct layout_groups *k) {
     for (size_t i = 0; i < k->g->order.n; i++) {
         const struct node *n = graph_node(k->g, k->g->order.at[i]);
-        for (uint32_t j = layout_in_place_operand(k->g, n, 0); j < n->n_in;
-             j = layout_in_place_operand(k->g, n, j + 1))
+        for (uint32_t j = in_place_operand(k->g, n, 0); j < n->n_in;
+             j = in_place_operand(k->g, n, j + 1))
             if (joins(k, n, j)) {
                 k->group[k->s.of[n->out[0].i]] = k->group[k->s.of[n->in[j].i]];
                 k->n_in_place++;
@@ -121,17 +124,17 @@ static bool add_workspace(const struct layout_groups *k, struct arena *a, uint32
 static status make_buffers(struct layout_groups *k, struct arena *a, struct diags *d,
                            struct layout *out) {
     if (!VEC_PUSH(a, &out->buffers, (struct layout_buffer){0}))
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     for (uint32_t step = 0; step < k->g->order.n; step++) {
         const struct node *n = graph_node(k->g, k->g->order.at[step]);
         for (uint32_t j = 0; j < n->n_out; j++) {
             uint32_t s = n->out[j].i ? k->s.of[n->out[j].i] : 0;
             if (s && !k->s.is_fixed[s] && k->s.first[s].i == n->out[j].i &&
                 !add_values(k, a, s, step, out))
-                return diag_no_room(d);
+                return diag_out_of_memory(d);
         }
         if (!add_workspace(k, a, step, out))
-            return diag_no_room(d);
+            return diag_out_of_memory(d);
     }
     for (size_t v = 1; v < k->g->values.n; v++)
         out->of[v] = k->buffer[k->s.of[v]];
@@ -152,13 +155,13 @@ status layout_buffers(const struct graph *g, bool in_place, struct arena *a, str
     k.reader = ARENA_ARRAY(a, node_id, k.s.n);
     out->of = ARENA_ARRAY(a, uint32_t, g->values.n);
     if (!k.group || !k.buffer || !k.n_readers || !k.reader || !out->of)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     for (uint32_t s = 0; s < k.s.n; s++)
         k.group[s] = s;
     count_readers(&k);
     if (in_place)
         join_in_place(&k);
     out->n_in_place = k.n_in_place;
-    out->fixed_bytes = k.s.fixed_bytes;
+    out->persistent_bytes = k.s.persistent_bytes;
     return make_buffers(&k, a, d, out);
 }

@@ -75,20 +75,31 @@ static void check_streams(struct replay *r, node_id n) {
 static void write_bytes(struct replay *r, node_id n, int64_t at, int64_t n_bytes,
                         uint32_t content) {
     if (!layout_owners_take(&r->owners, at, at + n_bytes, content))
-        r->st = diag_no_room(r->d);
+        r->st = diag_out_of_memory(r->d);
     else
         check_streams(r, n);
     if (!r->st && r->claim->stream)
         r->touched[(size_t)content * r->claim->n_streams + r->claim->stream[n.i]] = n;
 }
 
-// May the first output be written where this operand is?
+// As many elements in the same positions, each of as many bits.
+static bool is_same_grid(const struct type *x, const struct type *y) {
+    bool same = type_is_static(x) && type_is_static(y) && x->rank == y->rank &&
+                elem_bits(x->elem) > 0 && elem_bits(x->elem) == elem_bits(y->elem);
+    for (int32_t i = 0; same && i < x->rank; i++)
+        same = x->dims[i].size == y->dims[i].size;
+    return same;
+}
+
+// May the first output be written where this operand is? Elementwise operators read an element
+// before they write the one in its position, whichever operand it is from; other operators that
+// work in place do so on their first operand alone. This is the check's own reading of the rule.
 static bool may_write_over(const struct replay *r, const struct node *n, uint32_t operand) {
-    for (uint32_t k = layout_in_place_operand(r->g, n, 0); k < n->n_in;
-         k = layout_in_place_operand(r->g, n, k + 1))
-        if (k == operand)
-            return true;
-    return false;
+    unsigned flags = op_info(n->op)->flags;
+    value_id x = n->in[operand], y = n->n_out ? n->out[0] : VALUE_NONE;
+    if (!x.i || !y.i || !is_same_grid(graph_value(r->g, x)->type, graph_value(r->g, y)->type))
+        return false;
+    return flags & OPF_ELEMENTWISE || (flags & OPF_INPLACE && operand == 0);
 }
 
 static void check_against_operands(struct replay *r, node_id id, uint32_t out) {
@@ -183,7 +194,7 @@ static status prepare(struct replay *r) {
     r->touched = arena_array(r->a, g->values.n + g->nodes.n, n_streams * sizeof(node_id));
     r->previous = ARENA_ARRAY(r->a, node_id, n_streams);
     if (!r->content || !r->bytes || !r->touched || !r->previous)
-        return diag_no_room(r->d);
+        return diag_out_of_memory(r->d);
     return r->claim->stream
                ? layout_clock_make(g, r->claim->stream, r->claim->n_streams, r->a, r->d, &r->clock)
                : ST_OK;

@@ -13,7 +13,7 @@ status layout_clock_make(const struct graph *g, const uint32_t *stream, uint32_t
     out->place = ARENA_ARRAY(a, uint32_t, g->nodes.n);
     uint32_t *n_in = ARENA_ARRAY(a, uint32_t, n_streams);
     if (!out->at || !out->place || !n_in)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     for (size_t i = 0; i < g->order.n; i++)
         out->place[g->order.at[i].i] = ++n_in[stream[g->order.at[i].i]];
     return ST_OK;

@@ -40,7 +40,7 @@ struct comparison {
 
 static status add_row(struct comparison *k, struct layout_row row) {
     pass_progress(k->c, "layout: %s, %lld bytes", row.name, (long long)row.arena_bytes);
-    return VEC_PUSH(k->c->arena, &k->out->rows, row) ? ST_OK : diag_no_room(k->c->diags);
+    return VEC_PUSH(k->c->arena, &k->out->rows, row) ? ST_OK : diag_out_of_memory(k->c->diags);
 }
 
 static status measure(struct comparison *k, const struct graph *g, bool in_place, bool shares,
@@ -68,7 +68,7 @@ static status add_static(struct comparison *k) {
             break;
         k->unplanned =
             (struct layout_row){kinds[i].name, l.arena_bytes, l.live_bytes, k->base_cost};
-        k->out->fixed_bytes = l.fixed_bytes;
+        k->out->persistent_bytes = l.persistent_bytes;
         st = add_row(k, k->unplanned);
     }
     return st;
@@ -97,12 +97,12 @@ static status lay_out(struct comparison *k, const char *name, struct candidate *
     struct layout l;
     status st = copy ? remat_apply(copy->graph, &k->remat, x->schedule.steps, &scratch, k->c->diags,
                                    &result)
-                     : diag_no_room(k->c->diags);
+                     : diag_out_of_memory(k->c->diags);
     if (!st)
         st = measure(k, copy->graph, true, true, &l);
     if (!st)
         x->row = (struct layout_row){name, l.arena_bytes, l.live_bytes,
-                                     k->base_cost + result.again_cost};
+                                     k->base_cost + result.recompute_cost};
     arena_free(&scratch);
     return st;
 }
@@ -138,8 +138,8 @@ static status run_method(struct comparison *k, const char *method, int64_t budge
 static status least_budget(struct comparison *k, const char *method, struct schedule *best,
                            bool *found) {
     status st = run_method(k, method, BUDGET_NONE, best, found);
-    int64_t low = k->remat.problem.fixed_bytes, high = *found ? best->peak_bytes : 0;
-    while (!st && *found && high - low > (high - k->remat.problem.fixed_bytes) / 100 + 1) {
+    int64_t low = k->remat.problem.persistent_bytes, high = *found ? best->peak_bytes : 0;
+    while (!st && *found && high - low > (high - k->remat.problem.persistent_bytes) / 100 + 1) {
         struct schedule s;
         bool fits;
         int64_t middle = low + (high - low) / 2;
@@ -156,16 +156,16 @@ static status least_budget(struct comparison *k, const char *method, struct sche
 
 // The smallest arena within this time: of what the solver finds, starting from what is known, and
 // of what is known already.
-static status add_planned(struct comparison *k, const char *name, int64_t most_cost,
+static status add_planned(struct comparison *k, const char *name, int64_t max_cost,
                           struct candidates *known) {
     struct solve_hooks hooks = {.stop = k->c->stop};
     struct solve_options o = k->solve;
     struct steps starts[MOST_KNOWN];
     struct candidate *found = &known->at[known->n];
     o.starts = starts;
-    for (; o.n_starts < known->n; o.n_starts++)
-        starts[o.n_starts] = known->at[o.n_starts].schedule.steps;
-    status st = curve_least_memory(&k->remat.problem, &o, &hooks, NULL, most_cost, k->c->arena,
+    for (; o.n_initial < known->n; o.n_initial++)
+        starts[o.n_initial] = known->at[o.n_initial].schedule.steps;
+    status st = curve_least_memory(&k->remat.problem, &o, &hooks, NULL, max_cost, k->c->arena,
                                    k->c->diags, &found->schedule);
     if (!st)
         st = lay_out(k, name, found);
@@ -174,7 +174,7 @@ static status add_planned(struct comparison *k, const char *name, int64_t most_c
     struct layout_row best = k->unplanned;
     known->n++;
     for (int32_t i = 0; i < known->n; i++)
-        if (known->at[i].schedule.cost <= most_cost &&
+        if (known->at[i].schedule.cost <= max_cost &&
             known->at[i].row.arena_bytes < best.arena_bytes)
             best = known->at[i].row;
     best.name = name;

@@ -13,7 +13,7 @@ struct layout_row {
 
 struct layout_rows {
     VEC(struct layout_row) rows; // the first: nothing is used again
-    int64_t fixed_bytes;
+    int64_t persistent_bytes;
 };
 
 // `step` is the unplanned step with its costs. Rows whose method finds nothing are left out. The

@@ -23,7 +23,7 @@ void layout_json(struct str *out, const struct graph *g, const struct layout *l)
              "{\"format\":\"mfc-layout\",\"version\":1,\"arena_bytes\":%lld,\"live_bytes\":%lld,"
              "\"bound_bytes\":%lld,\"fixed_bytes\":%lld,\"alignment\":%lld,\n\"steps\":[",
              (long long)l->arena_bytes, (long long)l->live_bytes, (long long)l->bound_bytes,
-             (long long)l->fixed_bytes, (long long)l->alignment);
+             (long long)l->persistent_bytes, (long long)l->alignment);
     for (size_t i = 0; i < g->order.n; i++, separator = ",\n") {
         str_addf(out, "%s{\"node\":", separator);
         str_add_json(out, node_label(g, g->order.at[i]));

@@ -37,7 +37,7 @@ static status search(const struct buffer *list, size_t n, int64_t work, struct a
                      struct diags *d, const struct stop *stop, int64_t *offset,
                      int64_t *arena_bytes, int64_t *bound) {
     int64_t *trial = ARENA_ARRAY(a, int64_t, n), live, trial_bytes;
-    status st = trial ? offsets_max_live(list, n, a, d, &live) : diag_no_room(d);
+    status st = trial ? offsets_max_live(list, n, a, d, &live) : diag_out_of_memory(d);
     *arena_bytes = INT64_MAX;
     *bound = 0;
     for (size_t k = 0; k < sizeof rounds / sizeof *rounds && !st; k++) {
@@ -81,7 +81,7 @@ static status small_limit(const struct buffer *list, size_t n, int64_t share, st
     size_t low = 0, high = n;
     int64_t *sizes = ARENA_ARRAY(a, int64_t, n), live;
     if (!part || !sizes)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     for (size_t i = 0; i < n; i++)
         sizes[i] = list[i].size;
     qsort(sizes, n, sizeof *sizes, by_size);
@@ -106,7 +106,7 @@ static status place_apart(const struct buffer *list, size_t n, int64_t share, in
     struct buffer *part = ARENA_ARRAY(a, struct buffer, n);
     int64_t *placed = ARENA_ARRAY(a, int64_t, n), limit = -1, part_bytes, no_bound;
     if (!part || !placed)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     status st = small_limit(list, n, share, a, d, &limit);
     size_t n_part = st ? 0 : take_part(list, n, limit, false, part);
     if (!st)
@@ -126,7 +126,7 @@ status layout_place(const struct buffer *list, size_t n, int64_t work, struct ar
     int64_t *trial = ARENA_ARRAY(a, int64_t, n), trial_bytes, trial_bound, live = 0;
     bool is_large = n > SMALL_COUNT;
     if (!trial)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     status st = search(list, n, is_large && !work ? rounds[0] : work, a, d, stop, offset,
                        arena_bytes, bound);
     if (!st)

@@ -127,7 +127,7 @@ static status run_pool(struct parallel_run *p, const struct layout *l, size_t n_
             if (block[i])
                 ok = release(p, block[i]);
     }
-    return ok ? ST_OK : diag_no_room(d);
+    return ok ? ST_OK : diag_out_of_memory(d);
 }
 
 status layout_pool_bytes(const struct graph *g, bool by_class, struct arena *a, struct diags *d,
@@ -135,7 +135,7 @@ status layout_pool_bytes(const struct graph *g, bool by_class, struct arena *a, 
     struct arena scratch = arena_make(a->mem);
     struct layout l = {.stream = ARENA_ARRAY(&scratch, uint32_t, g->nodes.n)};
     struct parallel_run p = {.a = &scratch, .by_class = by_class};
-    status st = l.stream ? layout_buffers(g, false, &scratch, d, &l) : diag_no_room(d);
+    status st = l.stream ? layout_buffers(g, false, &scratch, d, &l) : diag_out_of_memory(d);
     if (!st)
         st = run_pool(&p, &l, g->order.n, &scratch, d);
     *out = p.taken_bytes;

@@ -58,7 +58,7 @@ status layout_colour(const struct graph *g, int32_t n_streams, struct arena *a, 
                           .best = ARENA_ARRAY(a, int64_t, g->nodes.n),
                           .came = ARENA_ARRAY(a, node_id, g->nodes.n)};
     if (!c.weight || !c.best || !c.came)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     int64_t most = INT64_MAX / (int64_t)(g->order.n + 1);
     for (size_t i = 0; i < g->order.n; i++) {
         const struct node *n = graph_node(g, g->order.at[i]);
@@ -136,7 +136,7 @@ status layout_add_waits(const struct graph *g, struct arena *a, struct diags *d,
     uint32_t *made = ARENA_ARRAY(a, uint32_t, l->buffers.n), at = 1;
     struct layout_owners owners = {.a = a};
     if (!t.last || !previous || !made)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     for (size_t i = 0; i < g->order.n; i++) { // buffers stand in the order in which they are made
         node_id id = g->order.at[i];
         const struct node *n = graph_node(g, id);
@@ -146,7 +146,7 @@ status layout_add_waits(const struct graph *g, struct arena *a, struct diags *d,
         for (; at < l->buffers.n && l->buffers.at[at].from == i; at++)
             made[n_made++] = at;
         if (!take_buffers(&t, &c, a, &owners, made, n_made, id))
-            return diag_no_room(d);
+            return diag_out_of_memory(d);
         for (uint32_t k = 0; k < n->n_in; k++)
             touch(&t, n->in[k], id);
         for (uint32_t k = 0; k < n->n_out; k++)

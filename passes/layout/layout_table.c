@@ -28,7 +28,7 @@ static void print_text(struct str *out, const struct layout_rows *r, bool markdo
                  overhead(r, row));
     }
     str_addf(out, "%sfixed (inputs, parameters, constants), in addition: %lld bytes\n",
-             markdown ? "\n" : "", (long long)r->fixed_bytes);
+             markdown ? "\n" : "", (long long)r->persistent_bytes);
 }
 
 static void print_csv(struct str *out, const struct layout_rows *r) {
@@ -37,13 +37,13 @@ static void print_csv(struct str *out, const struct layout_rows *r) {
         const struct layout_row *row = &r->rows.at[i];
         str_addf(out, "\"%s\",%lld,%lld,%.4f,%.4f,%lld,%lld\n", row->name,
                  (long long)row->arena_bytes, (long long)row->live_bytes, ratio(r, row),
-                 overhead(r, row), (long long)row->cost, (long long)r->fixed_bytes);
+                 overhead(r, row), (long long)row->cost, (long long)r->persistent_bytes);
     }
 }
 
 static void print_json(struct str *out, const struct layout_rows *r) {
     str_addf(out, "{\"format\":\"mfc-comparison\",\"version\":1,\"fixed_bytes\":%lld,\n\"rows\":[",
-             (long long)r->fixed_bytes);
+             (long long)r->persistent_bytes);
     for (size_t i = 0; i < r->rows.n; i++) {
         const struct layout_row *row = &r->rows.at[i];
         str_addf(out, "%s{\"allocation\":", i ? ",\n" : "\n");

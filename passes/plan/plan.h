@@ -31,7 +31,7 @@ struct plan_report {
     int64_t n_recomputed, n_control; // nodes that repeat another one; control nodes
     bool is_interrupted;             // the search was ended early
     enum outcome outcome;
-    int64_t least_bytes; // liveness peak below which no plan of at most this cost fits; 0: unknown
+    int64_t min_bytes; // liveness peak below which no plan of at most this cost fits; 0: unknown
     int64_t makespan_cost;            // on several devices; 0: there is one
     const struct model *step;         // the baseline step, in the arena of the context; or NULL
     const struct plan_placed *placed; // on several devices (plan_devices.h); NULL: there is one

@@ -18,7 +18,7 @@ static status check_devices(const struct model *m, const struct plan_placed *p,
     const struct placement *problem = &p->placement.problem;
     int64_t *peak_bytes = ARENA_ARRAY(c->arena, int64_t, problem->n_places);
     status st = peak_bytes ? device_peaks(m->graph, c->arena, c->diags, peak_bytes)
-                           : diag_no_room(c->diags);
+                           : diag_out_of_memory(c->diags);
     for (int32_t k = 0; k < problem->n_places && !st; k++)
         if (peak_bytes[k] > problem->place[k].memory_bytes)
             st = diag_error(c->diags, DIAG_VERIFY, loc_none(),

@@ -16,7 +16,7 @@ status plan_placement_make(struct model *m, const struct rig *rig, struct pass_c
 
 static status no_plan(const struct plan_placed *p, struct pass_context *c) {
     struct str text = str_make(c->arena);
-    str_add_bytes(&text, p->result.least_excess_bytes);
+    str_add_bytes(&text, p->result.min_excess_bytes);
     return diag_error(c->diags, DIAG_NO_PLAN, loc_none(),
                       "found no plan that fits the memory of all devices: the nearest one was over "
                       "by %s in all; give them more memory, or the search more --time",
@@ -31,7 +31,7 @@ static status label(struct model *m, struct diags *d) {
         if (n->again.i &&
             (!pairs_set(&n->metadata, m->arena, KEY_ROLE, "recomputed") ||
              !pairs_set(&n->metadata, m->arena, KEY_ORIGIN, node_called(g, n->again))))
-            return diag_no_room(d);
+            return diag_out_of_memory(d);
     }
     return ST_OK;
 }
@@ -39,7 +39,7 @@ static status label(struct model *m, struct diags *d) {
 static status set_memory(struct model *m, const struct placement *problem, struct pass_context *c) {
     int64_t *memory = ARENA_ARRAY(c->arena, int64_t, problem->n_places);
     if (!memory)
-        return diag_no_room(c->diags);
+        return diag_out_of_memory(c->diags);
     for (int32_t k = 0; k < problem->n_places; k++)
         memory[k] = problem->place[k].memory_bytes;
     return devices_set_memory(m, memory, c->diags);
@@ -50,15 +50,15 @@ static status apply(struct model *m, struct pass_context *c, const struct plan_p
     const struct placement *problem = &p->placement.problem;
     uint32_t *device = ARENA_ARRAY(c->arena, uint32_t, problem->n_places);
     struct remat_result result = {0};
-    status st = device ? ST_OK : diag_no_room(c->diags);
+    status st = device ? ST_OK : diag_out_of_memory(c->diags);
     m->device_names.n = 0;
     for (int32_t k = 0; k < problem->n_places && !st; k++)
         if (!(device[k] = devices_add(m, problem->place[k].name)))
-            st = diag_no_room(c->diags);
+            st = diag_out_of_memory(c->diags);
     if (!st)
         st = remat_place(m->graph, &p->placement.remat, &p->result.best, device,
                          (size_t)problem->n_places, c->arena, c->diags, &result);
-    out->n_recomputed = result.n_again;
+    out->n_recomputed = result.n_recomputed;
     if (!st)
         st = label(m, c->diags);
     if (!st)
@@ -74,7 +74,7 @@ static status measure(const struct model *m, struct pass_context *c, const struc
     const struct placement *problem = &p->placement.problem;
     int64_t *peak_bytes = ARENA_ARRAY(c->arena, int64_t, problem->n_places);
     status st = peak_bytes ? device_peaks(m->graph, c->arena, c->diags, peak_bytes)
-                           : diag_no_room(c->diags);
+                           : diag_out_of_memory(c->diags);
     for (int32_t k = 0; k < problem->n_devices && !st; k++)
         if (peak_bytes[k] > out->peak_bytes)
             out->peak_bytes = peak_bytes[k];
@@ -86,8 +86,8 @@ status plan_devices(struct model *m, const struct rig *rig, struct pass_context 
     struct place_options o;
     struct plan_placed *p = ARENA_NEW(c->arena, struct plan_placed);
     *out = (struct plan_report){.bound = BOUND_NONE, .placed = p};
-    status st =
-        p ? search_options_read_place(c->options, c->arena, c->diags, &o) : diag_no_room(c->diags);
+    status st = p ? search_options_read_place(c->options, c->arena, c->diags, &o)
+                  : diag_out_of_memory(c->diags);
     if (!st)
         st = plan_placement_make(m, rig, c, &p->placement);
     if (st)
@@ -100,7 +100,7 @@ status plan_devices(struct model *m, const struct rig *rig, struct pass_context 
     if (st == ST_NO_PLAN)
         return no_plan(p, c);
     if (!st && !(out->step = model_copy(m, c->arena)))
-        st = diag_no_room(c->diags);
+        st = diag_out_of_memory(c->diags);
     if (!st)
         st = apply(m, c, p, out);
     if (st)

@@ -67,7 +67,7 @@ static status search(struct planning *k, const struct hunt *h, struct schedule *
     struct remat_settings s = k->settings;
     s.solve.budget_bytes = h->aim_bytes;
     s.solve.starts = &h->start;
-    s.solve.n_starts = h->start.n ? 1 : 0;
+    s.solve.n_initial = h->start.n ? 1 : 0;
     if (s.solve.work <= 0 && !options_given(k->c->options, "time"))
         s.solve.seconds = default_seconds(h->r);
     if (h->start.n) {
@@ -126,7 +126,7 @@ static status after_failure(struct planning *k, struct hunt *h, struct schedule 
 
 // What a plan costs: less than its schedule where parts of a repeated group turn out to be dead.
 static int64_t cost_of(const struct planning *k, const struct trial *t) {
-    return k->out->base_cost + t->result.again_cost;
+    return k->out->base_cost + t->result.recompute_cost;
 }
 
 // A schedule was found. Does it keep the promise, and is another search worth it?
@@ -150,7 +150,7 @@ static status after_success(struct planning *k, struct hunt *h, const struct sch
     h->start = s->steps;
     h->cost = cost;
     h->aim_bytes += dual ? 0 : room;
-    *more &= !dual && !(is_stopped(k) && fits) && h->aim_bytes > h->r->problem.fixed_bytes;
+    *more &= !dual && !(is_stopped(k) && fits) && h->aim_bytes > h->r->problem.persistent_bytes;
     return ST_OK;
 }
 
@@ -251,7 +251,7 @@ static status set_numbers(struct planning *k) {
         char *text = str_format(k->c->arena, "%lld", (long long)entries[i].value);
         const char *kept = text ? pool_intern(m->pool, text) : NULL;
         if (!kept || !pairs_set(&m->metadata, m->arena, entries[i].key, kept))
-            return diag_no_room(k->c->diags);
+            return diag_out_of_memory(k->c->diags);
     }
     return ST_OK;
 }
@@ -260,7 +260,7 @@ static status finish(struct planning *k, const struct winner *win) {
     struct plan_report *out = k->out;
     struct trial t;
     struct model *step = model_copy(k->m, k->c->arena);
-    status st = step ? ST_OK : diag_no_room(k->c->diags);
+    status st = step ? ST_OK : diag_out_of_memory(k->c->diags);
     if (!st)
         st = plan_apply(k, k->m, win->problem, win->schedule.steps, k->c->arena, &t);
     if (st)
@@ -280,8 +280,8 @@ static status finish(struct planning *k, const struct winner *win) {
         out->bound = out->base_cost;
         out->outcome = OUTCOME_FEASIBLE;
     }
-    out->least_bytes = k->settings.dual ? s->least_bytes : 0;
-    out->n_recomputed = t.result.n_again;
+    out->min_bytes = k->settings.dual ? s->min_bytes : 0;
+    out->n_recomputed = t.result.n_recomputed;
     out->n_nodes = win->problem->units.n;
     out->n_clusters = win->problem->groups.n;
     for (size_t i = 0; i < k->m->graph->order.n; i++) {
@@ -309,7 +309,7 @@ static status open_planning(struct planning *k) {
     k->settings.solve.worker_path = c->worker_path;
     k->budget_bytes = k->settings.solve.budget_bytes;
     k->out->baseline_bytes = unplanned.peak_bytes;
-    k->out->persistent_bytes = unplanned.fixed_bytes;
+    k->out->persistent_bytes = unplanned.persistent_bytes;
     k->out->base_cost = k->coarse.units.base_cost;
     return ST_OK;
 }

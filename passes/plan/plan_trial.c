@@ -22,7 +22,7 @@ static status measure(struct planning *k, const struct model *m, struct arena *a
     out->plain_peak_bytes = report.plain_peak_bytes;
     out->fused_peak_bytes = report.fused_peak_bytes;
     out->liveness_bytes = l.peak_bytes;
-    k->out->persistent_bytes = report.fixed_bytes;
+    k->out->persistent_bytes = report.persistent_bytes;
     return ST_OK;
 }
 
@@ -37,7 +37,8 @@ status plan_apply(struct planning *k, struct model *m, const struct remat *r, st
 status plan_try(struct planning *k, const struct remat *r, struct steps steps, struct trial *out) {
     struct arena scratch = arena_make(k->c->arena->mem);
     struct model *copy = model_copy(k->m, &scratch);
-    status st = copy ? plan_apply(k, copy, r, steps, &scratch, out) : diag_no_room(k->c->diags);
+    status st =
+        copy ? plan_apply(k, copy, r, steps, &scratch, out) : diag_out_of_memory(k->c->diags);
     arena_free(&scratch);
     return st;
 }

@@ -63,7 +63,7 @@ status step_record(struct model *m, const struct options *o, struct diags *d) {
     }
     const char *kept = text.failed ? NULL : pool_intern(m->pool, str_text(&text));
     if (!st && (!kept || !pairs_set(&m->metadata, m->arena, KEY_OPTIONS, kept)))
-        st = diag_no_room(d);
+        st = diag_out_of_memory(d);
     arena_free(&scratch);
     return st;
 }
@@ -98,7 +98,7 @@ status step_recall(const struct model *plan, struct options *o, struct diags *d)
         size_t n = strcspn(text, "\n");
         char *line = arena_alloc(o->arena, n + 1);
         if (!line)
-            return diag_no_room(d);
+            return diag_out_of_memory(d);
         memcpy(line, text, n);
         st = n ? recall_line(plan, o, d, line) : ST_OK;
         text += n + (text[n] != 0);

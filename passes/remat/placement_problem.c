@@ -90,7 +90,7 @@ static void each_read(struct making *k, uint32_t group, visit_use *visit) {
 static bool is_everywhere(const struct making *k, uint32_t s) {
     const struct storage *all = &k->r->units.storage;
     return !k->n_readers[s] || k->n_readers[s] > EVERYWHERE_READERS ||
-           all->bytes[s] < all->fixed_bytes / EVERYWHERE_PART;
+           all->bytes[s] < all->persistent_bytes / EVERYWHERE_PART;
 }
 
 static void join_readers(void *to, value_id v, node_id user) {
@@ -104,7 +104,7 @@ static void join_readers(void *to, value_id v, node_id user) {
     k->link[a > b ? a : b] = a > b ? b : a;
 }
 
-// fixed_bytes of the problem has all that is fixed: what belongs to a group goes there.
+// persistent_bytes of the problem has all that is fixed: what belongs to a group goes there.
 static void share_fixed(struct making *k) {
     const struct storage *all = &k->r->units.storage;
     struct placement *p = k->out;
@@ -115,7 +115,7 @@ static void share_fixed(struct making *k) {
     for (uint32_t s = 1; s < all->n; s++)
         if (all->is_fixed[s] && !is_everywhere(k, s)) {
             p->resident_bytes[k->reader[s]] += all->bytes[s];
-            p->graph.fixed_bytes -= all->bytes[s];
+            p->graph.persistent_bytes -= all->bytes[s];
         }
     for (uint32_t i = 0; i < k->r->groups.n; i++)
         each_read(k, i, join_readers);
@@ -155,7 +155,7 @@ status placement_problem(struct graph *g, const struct remat *r, const struct ri
     struct cost_device reference;
     status st = cost_device_read(c->options, c->diags, &reference);
     if (!st && !open_making(&k))
-        st = diag_no_room(c->diags);
+        st = diag_out_of_memory(c->diags);
     for (uint32_t i = 0; i < r->groups.n && !st; i++)
         st = add_costs(&k, i, &reference);
     if (st)

@@ -64,9 +64,9 @@ status remat_search(const struct remat *r, const struct remat_settings *s,
         return solve(&r->problem, &s->solve, hooks, a, d, out);
     // What the user's own pins cost is not for the search to save.
     double most = floor((double)r->units.base_cost * (1 + s->overhead));
-    int64_t base = problem_base_cost(&r->problem), most_cost = most < 9e18 ? (int64_t)most : base;
+    int64_t base = problem_base_cost(&r->problem), max_cost = most < 9e18 ? (int64_t)most : base;
     return curve_least_memory(&r->problem, &s->solve, hooks, begin,
-                              most_cost > base ? most_cost : base, a, d, out);
+                              max_cost > base ? max_cost : base, a, d, out);
 }
 
 static void tell(void *to, const struct solve_event *e) {
@@ -119,7 +119,7 @@ static status run(struct model *m, struct pass_context *c) {
         st = remat_apply(g, &r, plan.steps, c->arena, c->diags, &result);
     if (!st)
         pass_progress(c, "remat: %zu nodes as %u groups, %lld run again, peak %lld of %lld bytes",
-                      (size_t)r.units.n, r.groups.n, (long long)result.n_again,
+                      (size_t)r.units.n, r.groups.n, (long long)result.n_recomputed,
                       (long long)plan.peak_bytes, (long long)l.peak_bytes);
     return st;
 }

@@ -87,8 +87,8 @@ status remat_make(const struct graph *g, struct pass_context *c, bool fine, stru
 // Makes the graph run as the steps say. `g` is the graph that the problem was made from, or the
 // graph of a copy of its model.
 struct remat_result {
-    int64_t n_again;    // nodes that repeat another one, views left out
-    int64_t again_cost; // of these
+    int64_t n_recomputed;   // nodes that repeat another one, views left out
+    int64_t recompute_cost; // of these
 };
 
 status remat_apply(struct graph *g, const struct remat *r, struct steps steps, struct arena *a,

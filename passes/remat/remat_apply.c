@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "ir/devices.h"
-#include "passes/rewrite/rewrite.h"
+#include "passes/dead_outputs.h"
 #include "solver/model/strategy.h"
 
 struct placing {
@@ -264,7 +264,7 @@ static bool drop_dead(struct placing *p) {
             graph_remove_node(g, p->order.at[i]);
             continue;
         }
-        rewrite_drop_results(g, n, needed); // as everywhere in a plan
+        dead_outputs_drop(g, n, needed); // as everywhere in a plan
         for (uint32_t k = 0; k < n->n_in; k++)
             needed[n->in[k].i] = true;
         node_captured(g, p->order.at[i], mark_needed, needed);
@@ -305,8 +305,8 @@ static bool set_order(struct placing *p, struct remat_result *out) {
         if (!VEC_PUSH(g->model->arena, &g->order, p->order.at[i]))
             return false;
         bool view = n->again.i && op_info(n->op)->flags & OPF_VIEW;
-        out->n_again += n->again.i && !view;
-        out->again_cost += n->again.i && !view && n->cost > 0 ? n->cost : 0;
+        out->n_recomputed += n->again.i && !view;
+        out->recompute_cost += n->again.i && !view && n->cost > 0 ? n->cost : 0;
     }
     return true;
 }
@@ -368,14 +368,14 @@ status remat_place(struct graph *g, const struct remat *r, const struct strategy
     struct placing p = {.g = g, .r = r, .arena = &scratch, .device = device, .n_places = n_places};
     bool ok = open_placing(&p) && run_tasks(&p, tasks) && set_order(&p, out);
     arena_free(&scratch);
-    return ok ? ST_OK : diag_no_room(d);
+    return ok ? ST_OK : diag_out_of_memory(d);
 }
 
 status remat_apply(struct graph *g, const struct remat *r, struct steps steps, struct arena *a,
                    struct diags *d, struct remat_result *out) {
     struct arena scratch = arena_make(a->mem);
     struct strategy tasks = {.at = ARENA_ARRAY(&scratch, struct task, steps.n)};
-    status st = tasks.at ? ST_OK : diag_no_room(d);
+    status st = tasks.at ? ST_OK : diag_out_of_memory(d);
     for (int32_t i = 0; i < steps.n && !st; i++)
         if (steps.at[i].kind == STEP_COMPUTE)
             tasks.at[tasks.n++] = (struct task){.node = steps.at[i].node, .from = TASK_RUN};

@@ -340,5 +340,5 @@ status remat_group(const struct remat_units *u, bool fine, struct arena *a, stru
     }
     ok = ok && write_groups(&k, a, out);
     arena_free(&scratch);
-    return ok ? ST_OK : diag_no_room(d);
+    return ok ? ST_OK : diag_out_of_memory(d);
 }

@@ -20,7 +20,7 @@ static void fill_node(const struct remat *r, uint32_t g, struct problem *p) {
         p->backward[g] &= r->units.unit[r->groups.member[i]].backward;
     p->keep[g] = load->output_bytes > aside_bytes;
     p->bytes[g] = load->other_bytes + load->output_bytes - aside_bytes;
-    p->fixed_bytes += aside_bytes;
+    p->persistent_bytes += aside_bytes;
     int64_t inner = load->inner_bytes - aside_bytes;
     p->workspace[g] = inner > p->bytes[g] ? inner - p->bytes[g] : 0;
 }
@@ -58,17 +58,17 @@ static status fill_problem(const struct graph *g, struct pass_context *c, struct
     uint32_t *seen = ARENA_ARRAY(scratch, uint32_t, r->groups.n);
     int64_t n_edges = 0;
     if (!edge || !seen)
-        return diag_no_room(c->diags);
+        return diag_out_of_memory(c->diags);
     status st = problem_alloc(c->arena, c->diags, r->groups.n, p);
     if (st)
         return st;
-    p->fixed_bytes = r->units.storage.fixed_bytes;
+    p->persistent_bytes = r->units.storage.persistent_bytes;
     p->has_forward = r->units.has_forward;
     for (uint32_t i = 0; i < r->groups.n; i++) {
         fill_node(r, i, p);
         add_edges(r, i, seen, edge, &n_edges);
         if (!(p->name[i] = name_of(g, r, i, c->arena)))
-            return diag_no_room(c->diags);
+            return diag_out_of_memory(c->diags);
     }
     return problem_link(c->arena, c->diags, edge, n_edges, g->model->path, p);
 }

@@ -102,7 +102,7 @@ static status read_plan(struct reading *x, const json_t *root, struct arena *a, 
         return diag_error(x->d, DIAG_MALFORMED, loc_file(x->path), "there is no list \"order\"");
     *out = (struct steps){ARENA_ARRAY(a, struct step, n), 0};
     if (!out->at || !open_reading(x))
-        return diag_no_room(x->d);
+        return diag_out_of_memory(x->d);
     read_order(x, order, out);
     return x->n_wrong ? ST_MALFORMED : ST_OK;
 }

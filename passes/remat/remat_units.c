@@ -221,7 +221,7 @@ static status order_units(struct maker *k) {
     size_t n = 0, n_most = g->order.n + find_seconds(k);
     struct place *p = ARENA_ARRAY(k->c->arena, struct place, n_most);
     if (!p || !(k->u->unit = ARENA_ARRAY(k->c->arena, struct remat_unit, n_most)))
-        return diag_no_room(k->c->diags);
+        return diag_out_of_memory(k->c->diags);
     for (size_t i = 0; i < g->order.n; i++) {
         if (!remat_counts(&k->u->storage, graph_node(g, g->order.at[i])))
             continue;
@@ -258,7 +258,7 @@ static status fill_products(struct maker *k, struct remat_unit *u) {
                                     .bytes = s->bytes[of],
                                     .is_output = s->is_output[of] && !u->second};
         if (!VEC_PUSH(k->c->arena, &k->u->product, one))
-            return diag_no_room(k->c->diags);
+            return diag_out_of_memory(k->c->diags);
     }
     return ST_OK;
 }
@@ -311,7 +311,7 @@ static status fill_unit(struct maker *k, struct remat_unit *u) {
         read_value(&r, n->in[o], u->node);
     node_captured(k->g, u->node, read_value, &r);
     if (r.failed)
-        return diag_no_room(k->c->diags);
+        return diag_out_of_memory(k->c->diags);
     int64_t held = u->workspace_bytes;
     bool fits = cost_of(k, n, &u->cost) && checked_add(k->cost, u->cost, &k->cost) &&
                 k->cost <= PROBLEM_MAX_COST;
@@ -350,19 +350,19 @@ status remat_units_make(const struct graph *g, struct pass_context *c, struct re
     struct maker k = {.g = g, .c = c, .u = out};
     status st = storage_of(g, c->arena, c->diags, &out->storage);
     if (!st && !open_maker(&k))
-        st = diag_no_room(c->diags);
+        st = diag_out_of_memory(c->diags);
     if (st)
         return st;
     find_forward(&k);
     st = find_pins(&k);
     if (!st && !find_roots(&k))
-        st = diag_no_room(c->diags);
+        st = diag_out_of_memory(c->diags);
     if (!st)
         st = order_units(&k);
     for (uint32_t i = 0; i < out->n && !st; i++)
         st = fill_products(&k, &out->unit[i]);
     if (!st && !(k.seen = ARENA_ARRAY(c->arena, uint32_t, out->product.n)))
-        st = diag_no_room(c->diags);
+        st = diag_out_of_memory(c->diags);
     for (uint32_t i = 0; i < out->n && !st; i++)
         st = fill_unit(&k, &out->unit[i]);
     return st;

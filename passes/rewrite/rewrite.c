@@ -146,20 +146,20 @@ static status walk(struct rewrite *r) {
     size_t n = g->order.n;
     node_id *old = arena_copy(r->c->arena, g->order.at, n * sizeof *old);
     if (!old)
-        return diag_no_room(r->c->diags);
+        return diag_out_of_memory(r->c->diags);
     for (size_t i = 0; i < n; i++)
         r->place[old[i].i] = (uint32_t)i + 1;
     for (size_t i = 0; i < n && !r->b.failed; i++) {
         size_t before = g->order.n; // control nodes are added behind it
         r->b.scope = str_format(r->c->arena, "control/%s", graph_node(g, old[i])->name);
         if (!r->b.scope)
-            return diag_no_room(r->c->diags);
+            return diag_out_of_memory(r->c->diags);
         rewrite_node(r, old[i]);
         for (size_t k = before; k < g->order.n && !r->b.failed; k++)
             if (!VEC_PUSH(r->c->arena, &r->order, g->order.at[k]))
-                return diag_no_room(r->c->diags);
+                return diag_out_of_memory(r->c->diags);
         if (!VEC_PUSH(r->c->arena, &r->order, old[i]))
-            return diag_no_room(r->c->diags);
+            return diag_out_of_memory(r->c->diags);
     }
     if (!r->b.failed)
         memcpy(g->order.at, r->order.at, r->order.n * sizeof *r->order.at);
@@ -169,11 +169,11 @@ static status walk(struct rewrite *r) {
 static status prepare(struct rewrite *r) {
     struct arena *a = r->c->arena;
     struct graph *g = r->g;
-    status st = rewrite_drop_unread(r);
+    status st = rewrite_drop_dead_outputs(r);
     if (!st)
         st = rewrite_add_masks(r);
     if (!st && !graph_uses(g, a, &r->uses))
-        st = diag_no_room(r->c->diags);
+        st = diag_out_of_memory(r->c->diags);
     if (!st)
         st = rewrite_find_bared(r);
     if (!st)
@@ -189,7 +189,7 @@ static status prepare(struct rewrite *r) {
     r->known = ARENA_ARRAY(a, bool, r->n_vals);
     r->twins = map_make(a);
     if (!r->place || !r->reach || !r->token || !r->alias || !r->known)
-        return diag_no_room(r->c->diags);
+        return diag_out_of_memory(r->c->diags);
     for (uint32_t v = 1; v < r->n_vals; v++)
         r->known[v] = ort_shapes_declared(g, (value_id){v});
     return ST_OK;
@@ -218,7 +218,7 @@ static status run(struct model *m, struct pass_context *c) {
     if (!st)
         st = rewrite_label_control(&r);
     if (!st && !pairs_set(&m->metadata, m->arena, KEY_RUNTIME, runtime))
-        st = diag_no_room(c->diags);
+        st = diag_out_of_memory(c->diags);
     if (!st && is_ort)
         pass_progress(
             c,

@@ -51,10 +51,8 @@ bool rewrite_can_anchor(const struct graph *g, value_id v);
 // the first, and is remembered.
 node_id rewrite_twin(struct rewrite *r, node_id n);
 
-// rewrite_dead_outputs.c: outputs that nobody reads go, where an operator may leave them out.
-status rewrite_drop_unread(struct rewrite *r);
-// The same for one node; `is_read` is per value.
-void rewrite_drop_results(struct graph *g, struct node *n, const bool *is_read);
+// rewrite_dead_outputs.c: dead outputs go, where an operator may leave them out.
+status rewrite_drop_dead_outputs(struct rewrite *r);
 
 // rewrite_masks.c: random Dropouts get a mask that is read; before the walk, and on it.
 status rewrite_add_masks(struct rewrite *r);

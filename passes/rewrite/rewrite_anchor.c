@@ -31,7 +31,7 @@ static value_id declare(struct rewrite *r, value_id v) {
         return v;
     graph_value(r->g, v)->has_info = true;
     if (!VEC_PUSH(r->g->model->arena, &r->g->infos, v))
-        r->b.failed = diag_no_room(r->c->diags);
+        r->b.failed = diag_out_of_memory(r->c->diags);
     return v;
 }
 

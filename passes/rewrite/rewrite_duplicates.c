@@ -87,6 +87,6 @@ node_id rewrite_twin(struct rewrite *r, node_id id) {
     if (!key.failed && map_get(&r->twins, key.at, key.n, &first))
         return (node_id){(uint32_t)first};
     if (key.failed || !map_put(&r->twins, key.at, key.n, id.i))
-        r->b.failed = diag_no_room(r->c->diags);
+        r->b.failed = diag_out_of_memory(r->c->diags);
     return NODE_NONE;
 }

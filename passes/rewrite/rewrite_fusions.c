@@ -59,7 +59,7 @@ status rewrite_find_bared(struct rewrite *r) {
     r->bared = ARENA_ARRAY(r->c->arena, bool, g->values.n);
     node_id *only = only_readers(r, uses);
     if (!r->bared || !only)
-        return diag_no_room(r->c->diags);
+        return diag_out_of_memory(r->c->diags);
     for (size_t i = 0; i < g->order.n; i++) {
         node_id id = g->order.at[i];
         const struct node *n = graph_node(g, id);

@@ -25,12 +25,12 @@ status rewrite_weigh(struct rewrite *r) {
     if (st)
         return st;
     if (!(sizes = ARENA_ARRAY(a, int64_t, r->s.n)))
-        return diag_no_room(r->c->diags);
+        return diag_out_of_memory(r->c->diags);
     for (uint32_t i = 1; i < r->s.n; i++)
         if (!r->s.is_fixed[i])
             sizes[n++] = r->s.bytes[i];
     qsort(sizes, n, sizeof *sizes, by_size);
-    int64_t limit = (r->live.peak_bytes - r->s.fixed_bytes) / LIGHT_SHARE;
+    int64_t limit = (r->live.peak_bytes - r->s.persistent_bytes) / LIGHT_SHARE;
     for (size_t i = 0; i < n;) { // equal sizes are all light, or none is
         int64_t size = sizes[i];
         for (; i < n && sizes[i] == size && sum <= limit; i++)

@@ -29,11 +29,11 @@ static bool name_nodes(struct rewrite *r) {
 }
 
 // Does anything repeated run while a result of this node lives?
-static bool is_kept(const struct rewrite *r, const struct node *n, const uint32_t *n_again) {
+static bool is_kept(const struct rewrite *r, const struct node *n, const uint32_t *n_recomputed) {
     for (uint32_t k = 0; k < n->n_out; k++) {
         uint32_t s = n->out[k].i ? r->s.of[n->out[k].i] : 0;
         if (s && !r->s.is_fixed[s] && !r->s.is_output[s] && r->live.from[s] <= r->live.to[s] &&
-            n_again[r->live.to[s]] > n_again[r->live.from[s]])
+            n_recomputed[r->live.to[s]] > n_recomputed[r->live.from[s]])
             return true;
     }
     return false;
@@ -45,19 +45,22 @@ static bool put(struct rewrite *r, struct node *n, const char *key, const char *
 
 status rewrite_label(struct rewrite *r) {
     struct graph *g = r->g;
-    uint32_t *n_again = ARENA_ARRAY(r->c->arena, uint32_t, g->order.n + 1), stage = 0;
-    bool fits = n_again && name_nodes(r);
+    uint32_t *n_recomputed = ARENA_ARRAY(r->c->arena, uint32_t, g->order.n + 1), stage = 0;
+    bool fits = n_recomputed && name_nodes(r);
     for (size_t i = 0; i < g->order.n && fits; i++)
-        n_again[i] = (i ? n_again[i - 1] : 0) + (graph_node(g, g->order.at[i])->again.i != 0);
+        n_recomputed[i] =
+            (i ? n_recomputed[i - 1] : 0) + (graph_node(g, g->order.at[i])->again.i != 0);
     for (size_t i = 0; i < g->order.n && fits; i++) {
         struct node *n = graph_node(g, g->order.at[i]);
         const char *origin = n->again.i ? graph_node(g, n->again)->name : n->name;
-        const char *role = n->again.i ? "recomputed" : is_kept(r, n, n_again) ? "kept" : "once";
+        const char *role = n->again.i                    ? "recomputed"
+                           : is_kept(r, n, n_recomputed) ? "kept"
+                                                         : "once";
         fits = put(r, n, KEY_ORIGIN, origin) && put(r, n, KEY_ROLE, role) &&
                put(r, n, KEY_STAGE, str_format(g->model->arena, "%u", stage));
         stage += !n->again.i;
     }
-    return fits ? ST_OK : diag_no_room(r->c->diags);
+    return fits ? ST_OK : diag_out_of_memory(r->c->diags);
 }
 
 status rewrite_label_control(struct rewrite *r) {
@@ -71,7 +74,7 @@ status rewrite_label_control(struct rewrite *r) {
         }
         n->cost = 0;
         if (!put(r, n, KEY_ROLE, "control") || (stage && !put(r, n, KEY_STAGE, stage)))
-            return diag_no_room(r->c->diags);
+            return diag_out_of_memory(r->c->diags);
     }
     return ST_OK;
 }

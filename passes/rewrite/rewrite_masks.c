@@ -39,7 +39,7 @@ status rewrite_add_masks(struct rewrite *r) {
     struct uses uses;
     r->unread_mask = ARENA_ARRAY(r->c->arena, value_id, g->nodes.n);
     if (!r->unread_mask || !graph_uses(g, r->c->arena, &uses))
-        return diag_no_room(r->c->diags);
+        return diag_out_of_memory(r->c->diags);
     for (size_t i = 0; i < g->order.n; i++) {
         node_id id = g->order.at[i];
         const struct node *n = graph_node(g, id);
@@ -49,7 +49,7 @@ status rewrite_add_masks(struct rewrite *r) {
         bool is_read = mask.i && (uses.start[mask.i + 1] > uses.start[mask.i] ||
                                   graph_value(g, mask)->is_output);
         if (!is_read && !mask.i && !(mask = add_mask(r, id)).i)
-            return diag_no_room(r->c->diags);
+            return diag_out_of_memory(r->c->diags);
         if (!is_read)
             r->unread_mask[id.i] = mask;
     }

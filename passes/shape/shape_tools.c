@@ -207,7 +207,7 @@ status shape_axes(const struct shape *s, uint32_t k, const char *attr, int32_t r
     } else if (a && a->kind == ATTR_INTS) {
         *n = (int64_t)a->n;
         if (!(*axes = arena_copy(s->a, a->ints, a->n * sizeof *a->ints)))
-            return diag_no_room(s->d);
+            return diag_out_of_memory(s->d);
     }
     for (int64_t i = 0; i < *n; i++) {
         int32_t axis = 0;
@@ -282,7 +282,7 @@ status shape_set_like(struct shape *s, uint32_t k, const struct type *t) {
                           str_text(&found));
     }
     if (!merged)
-        return diag_no_room(s->d);
+        return diag_out_of_memory(s->d);
     v->type = merged;
     return ST_OK;
 }
@@ -292,12 +292,12 @@ status shape_set(struct shape *s, uint32_t k, enum elem e, const struct dim *dim
         return shape_fail(s, "an output would have %d dimensions; the limit is %d", rank,
                           LIMIT_RANK);
     const struct type *t = type_tensor(s->a, e, dims, rank);
-    return t ? shape_set_like(s, k, t) : diag_no_room(s->d);
+    return t ? shape_set_like(s, k, t) : diag_out_of_memory(s->d);
 }
 
 status shape_set_unranked(struct shape *s, uint32_t k, enum elem e) {
     const struct type *t = type_unranked(s->a, e);
-    return t ? shape_set_like(s, k, t) : diag_no_room(s->d);
+    return t ? shape_set_like(s, k, t) : diag_out_of_memory(s->d);
 }
 
 status shape_set_content(struct shape *s, uint32_t k, const struct term *at, int64_t n) {
@@ -305,7 +305,7 @@ status shape_set_content(struct shape *s, uint32_t k, const struct term *at, int
         return ST_OK;
     struct term *copy = arena_copy(s->a, at, (size_t)n * sizeof *at);
     graph_value(s->g, s->n->out[k])->content = copy;
-    return copy ? ST_OK : diag_no_room(s->d);
+    return copy ? ST_OK : diag_out_of_memory(s->d);
 }
 
 status shape_unknown(struct shape *s) {

@@ -56,7 +56,7 @@ static status bind_symbol(struct binding *b, const char *symbol, int64_t size, b
         *found = true;
         struct dim *dims = own_dims(b, v);
         if (!dims)
-            return diag_no_room(b->c->diags);
+            return diag_out_of_memory(b->c->diags);
         for (int32_t k = 0; k < v->type->rank; k++)
             if (dims[k].symbol && strcmp(dims[k].symbol, symbol) == 0)
                 dims[k] = (struct dim){.size = size, .denotation = dims[k].denotation};
@@ -74,7 +74,7 @@ static status bind_dims(struct binding *b) {
                               text);
         const char *symbol = pool_intern_n(b->m->pool, text, (size_t)(eq - text));
         bool found;
-        status st = symbol ? bind_symbol(b, symbol, size, &found) : diag_no_room(b->c->diags);
+        status st = symbol ? bind_symbol(b, symbol, size, &found) : diag_out_of_memory(b->c->diags);
         if (st)
             return st;
         if (!found)
@@ -92,7 +92,7 @@ static status set_dim(struct binding *b, struct value *v, int32_t axis, int64_t 
     b->changed_static |= dim_known(have) && have.size != size;
     struct dim *dims = own_dims(b, v);
     if (!dims)
-        return diag_no_room(b->c->diags);
+        return diag_out_of_memory(b->c->diags);
     dims[axis] = (struct dim){.size = size, .denotation = have.denotation};
     return ST_OK;
 }
@@ -119,7 +119,7 @@ static status bind_shape(struct binding *b, const char *text) {
                           "--shape %s: the input does not have %d dimensions", text, rank);
     if (!v->type->has_shape) {
         v->type = type_static(b->m->arena, v->type->elem, sizes, rank);
-        return v->type ? ST_OK : diag_no_room(b->c->diags);
+        return v->type ? ST_OK : diag_out_of_memory(b->c->diags);
     }
     status st = ST_OK;
     for (int32_t k = 0; k < rank && !st; k++)
@@ -176,7 +176,7 @@ static status type_constants(struct model *m, struct diags *d) {
         struct value *v = graph_value(g, g->inits.at[i]);
         const struct type *t = tensor_type(m->arena, v->init);
         if (!t)
-            return diag_no_room(d);
+            return diag_out_of_memory(d);
         if (!v->type)
             v->type = t;
         bool fits = v->type->kind == TYPE_TENSOR && v->type->elem == t->elem &&

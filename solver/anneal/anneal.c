@@ -79,11 +79,11 @@ void anneal_budget(struct anneal *an, int64_t budget_bytes) {
 }
 
 // Applies one move; true: it is right and waits for the verdict.
-static bool try_move(struct anneal *an, double most_cost) {
+static bool try_move(struct anneal *an, double max_cost) {
     uint64_t draw = rng_next(&an->rng);
     uint32_t r = (uint32_t)(draw & 127);
     if ((draw >> 7) % TRADE_EVERY == 0)
-        return move_trade(an, most_cost);
+        return move_trade(an, max_cost);
     if (an->free_order) {
         if (r < 24)
             return move_pull(an);
@@ -94,11 +94,11 @@ static bool try_move(struct anneal *an, double most_cost) {
         r = (r - 64) * 2;
     }
     if (r < 48)
-        return move_add(an, most_cost);
+        return move_add(an, max_cost);
     if (r < 80)
-        return move_remove(an, most_cost);
+        return move_remove(an, max_cost);
     if (r < 104)
-        return move_swap(an, most_cost);
+        return move_swap(an, max_cost);
     return move_shift(an);
 }
 

@@ -72,11 +72,11 @@ bool anneal_pick_use(struct anneal *an, int32_t *slot, int32_t *input) {
     return anneal_waiting(st, *input, *slot);
 }
 
-bool move_add(struct anneal *an, double most_cost) {
+bool move_add(struct anneal *an, double max_cost) {
     int32_t slot, input;
     if (!anneal_pick_use(an, &slot, &input))
         return false;
-    if (!anneal_plan(an, input, slot) || (double)an->plan_cost > most_cost)
+    if (!anneal_plan(an, input, slot) || (double)an->plan_cost > max_cost)
         return false;
     slot = state_room(&an->st, slot, an->n_plan);
     if (slot < 0)
@@ -117,14 +117,14 @@ void anneal_cascade(struct anneal *an, int32_t slot) {
 
 int32_t anneal_random_node_again(struct anneal *an) {
     const struct state *st = &an->st;
-    if (st->n_again == 0)
+    if (st->n_recomputed == 0)
         return -1;
     for (int32_t k = 0; k < AGAIN_TRIES && an->n_window < st->n_slots; k++) {
         int32_t node = st->node_at[anneal_random_run(an)];
         if (st->runs[node].n > 1)
             return node;
     }
-    return st->again[rng_below(&an->rng, (uint64_t)st->n_again)];
+    return st->again[rng_below(&an->rng, (uint64_t)st->n_recomputed)];
 }
 
 int32_t anneal_random_again(struct anneal *an) {
@@ -136,8 +136,8 @@ int32_t anneal_random_again(struct anneal *an) {
     return r->at[first + (int32_t)rng_below(&an->rng, (uint64_t)(r->n - first))];
 }
 
-bool move_remove(struct anneal *an, double most_cost) {
-    (void)most_cost; // it only saves
+bool move_remove(struct anneal *an, double max_cost) {
+    (void)max_cost; // it only saves
     int32_t slot = anneal_random_again(an);
     if (slot < 0)
         return false;
@@ -145,7 +145,7 @@ bool move_remove(struct anneal *an, double most_cost) {
     return state_right(&an->st);
 }
 
-bool move_swap(struct anneal *an, double most_cost) {
+bool move_swap(struct anneal *an, double max_cost) {
     struct state *st = &an->st;
     int32_t slot, input, gone = anneal_random_again(an);
     if (gone < 0 || !anneal_pick_use(an, &slot, &input) || slot == gone)
@@ -153,7 +153,7 @@ bool move_swap(struct anneal *an, double most_cost) {
     if (!anneal_plan(an, input, slot))
         return false;
     // What the cascade saves is not known before; a generous guess keeps the hopeless ones out.
-    if ((double)an->plan_cost > most_cost + 4 * (double)st->p->cost[st->node_at[gone]])
+    if ((double)an->plan_cost > max_cost + 4 * (double)st->p->cost[st->node_at[gone]])
         return false;
     int32_t node = st->node_at[gone], k = anneal_index(st, gone);
     slot = state_room(st, slot, an->n_plan);

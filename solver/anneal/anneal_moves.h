@@ -1,17 +1,17 @@
 // The moves of the annealing. Each tries one change and returns whether it was applied and is
 // right; it is then for the caller to accept it (state_commit) or not (state_undo). A move that is
-// sure to be refused because its cost alone is above `most_cost` is not applied at all.
+// sure to be refused because its cost alone is above `max_cost` is not applied at all.
 #pragma once
 
 #include "solver/anneal/anneal.h"
 
 enum { ANNEAL_PLAN_MOST = 256, ANNEAL_REACH = 128, ANNEAL_WINDOW = 8192 };
 
-bool move_add(struct anneal *an, double most_cost);    // run a node again before a use
-bool move_remove(struct anneal *an, double most_cost); // take a run away, with cascade
-bool move_swap(struct anneal *an, double most_cost);   // one of each
-bool move_trade(struct anneal *an, double most_cost);  // one against several, greedily
-bool move_shift(struct anneal *an);                    // one run elsewhere
+bool move_add(struct anneal *an, double max_cost);    // run a node again before a use
+bool move_remove(struct anneal *an, double max_cost); // take a run away, with cascade
+bool move_swap(struct anneal *an, double max_cost);   // one of each
+bool move_trade(struct anneal *an, double max_cost);  // one against several, greedily
+bool move_shift(struct anneal *an);                   // one run elsewhere
 bool move_pull(struct anneal *an); // a run, and what it needs, to an earlier place
 bool move_push(struct anneal *an); // a run, and what needs it, to a later place
 

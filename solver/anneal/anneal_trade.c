@@ -51,12 +51,12 @@ static bool pick_relief(struct anneal *an, int32_t worst, int32_t *slot, int32_t
     return found;
 }
 
-static bool fill(struct anneal *an, int64_t excess, double most_cost) {
+static bool fill(struct anneal *an, int64_t excess, double max_cost) {
     struct state *st = &an->st;
     for (int32_t i = 0; i < FILL_STEPS && st->profile.total_excess > excess; i++) {
         int32_t slot, input;
         if (!pick_relief(an, profile_worst(&st->profile), &slot, &input) ||
-            !anneal_plan(an, input, slot) || (double)(st->cost + an->plan_cost) > most_cost)
+            !anneal_plan(an, input, slot) || (double)(st->cost + an->plan_cost) > max_cost)
             return false;
         slot = state_room(st, slot, an->n_plan);
         if (slot < 0)
@@ -85,10 +85,10 @@ static bool ruin(struct anneal *an) {
     return state_right(st);
 }
 
-bool move_trade(struct anneal *an, double most_cost) {
+bool move_trade(struct anneal *an, double max_cost) {
     struct state *st = &an->st;
     int64_t excess = st->profile.total_excess;
-    double most = (double)st->cost + most_cost;
+    double most = (double)st->cost + max_cost;
     uint64_t kind = rng_next(&an->rng) % 3;
     if (kind == 0) {
         if (!move_add(an, 1e300))

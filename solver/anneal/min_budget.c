@@ -22,7 +22,7 @@ bool min_budget_set(struct min_budget *l, struct arena *a, struct sequence s) {
 // The peak of what the annealing holds at the moment.
 static int64_t peak_of(const struct anneal *an) {
     const struct state *st = &an->st;
-    return profile_peak(&st->profile) * st->unit + st->p->fixed_bytes;
+    return profile_peak(&st->profile) * st->unit + st->p->persistent_bytes;
 }
 
 bool min_budget_descend(struct anneal *an, struct min_budget *l, int64_t target_bytes, int64_t work,

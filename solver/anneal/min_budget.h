@@ -10,7 +10,7 @@
 struct min_budget {
     struct sequence at; // the sequence of least peak so far
     int32_t cap;
-    int64_t peak_bytes; // its peak, fixed_bytes included
+    int64_t peak_bytes; // its peak, persistent_bytes included
 };
 
 // From `l->at` (right; its peak is measured here) towards target_bytes. The annealing's budget is

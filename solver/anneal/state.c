@@ -53,7 +53,7 @@ static int64_t scaled(int64_t bytes, int64_t unit) {
 }
 
 static int64_t limit_of(const struct state *st, int64_t budget_bytes) {
-    int64_t left = budget_bytes - st->p->fixed_bytes;
+    int64_t left = budget_bytes - st->p->persistent_bytes;
     return left < 0 ? -1 : left / st->unit;
 }
 
@@ -107,7 +107,7 @@ void state_load(struct state *st, const int32_t *order, int32_t n) {
         st->node_at[s] = -1;
     for (int32_t i = 0; i < st->p->n; i++)
         st->runs[i].n = st->uses[i].n = 0;
-    st->n_runs = st->n_again = 0;
+    st->n_runs = st->n_recomputed = 0;
     st->cost = 0;
     st->n_missing = st->p->n; // every node is without a run
     // Spread evenly. The last slots take the last runs, so insertion goes on in sequence order.
@@ -190,12 +190,12 @@ static void input_interval(struct state *st, int32_t input, int32_t slot, int32_
 }
 
 static void again_put(struct state *st, int32_t node) {
-    st->again_at[node] = st->n_again;
-    st->again[st->n_again++] = node;
+    st->again_at[node] = st->n_recomputed;
+    st->again[st->n_recomputed++] = node;
 }
 
 static void again_take(struct state *st, int32_t node) {
-    int32_t last = st->again[--st->n_again];
+    int32_t last = st->again[--st->n_recomputed];
     st->again[st->again_at[node]] = last;
     st->again_at[last] = st->again_at[node];
 }

@@ -47,11 +47,11 @@ struct state {
     bool broken;                  // out of memory: the sequence is lost
     int64_t work;                 // edits ever made: a measure of effort that is not time
 
-    int32_t n_again; // nodes that run more than once, in no order that matters
+    int32_t n_recomputed; // nodes that run more than once, in no order that matters
     int32_t *again, *again_at;
 };
 
-// budget_bytes includes fixed_bytes. False: out of memory.
+// budget_bytes includes persistent_bytes. False: out of memory.
 bool state_make(struct arena *a, const struct problem *p, int64_t budget_bytes, struct state *out);
 void state_budget(struct state *st, int64_t budget_bytes);
 

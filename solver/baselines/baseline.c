@@ -17,7 +17,7 @@ static status guess_forward(struct solve_run *r, int32_t *n_forward) {
     struct sequence given;
     struct sequence_facts f;
     if (!sequence_given(r->p, r->arena, &given) || !sequence_measure(r->p, given, r->arena, &f))
-        return diag_no_room(r->diags);
+        return diag_out_of_memory(r->diags);
     *n_forward = f.peak_at + 1;
     diag_note(
         r->diags, DIAG_USAGE, loc_none(),
@@ -42,11 +42,11 @@ status baseline_open(struct solve_run *r, bool linear, struct baseline *out) {
     out->may_end = ARENA_ARRAY(r->arena, bool, out->n_forward);
     out->candidates = ARENA_ARRAY(r->arena, int32_t, out->n_forward);
     if (!out->may_end || !out->candidates)
-        return diag_no_room(r->diags);
+        return diag_out_of_memory(r->diags);
     if (linear)
         memset(out->may_end, true, (size_t)out->n_forward * sizeof *out->may_end);
     else if (!articulation_points(r->p, out->n_forward, r->arena, out->may_end))
-        return diag_no_room(r->diags);
+        return diag_out_of_memory(r->diags);
     for (int32_t i = 0; i < out->n_forward; i++)
         if (out->may_end[i])
             out->candidates[out->n_candidates++] = i;
@@ -71,11 +71,11 @@ status baseline_try(struct baseline *b, const bool *ends, enum baseline_plan pla
                 reversal_multilevel(&r, states);
             if (reversal_finish(&r, &s))
                 solve_offer(run, s, 'B');
-            ok = !r.no_room;
+            ok = !r.out_of_memory;
         }
         arena_free(&a);
         if (!ok)
-            return diag_no_room(run->diags);
+            return diag_out_of_memory(run->diags);
     }
     return ST_OK;
 }

@@ -28,7 +28,7 @@ static status chen_sqrt(struct solve_run *r, bool linear) {
         return st;
     bool *ends = ARENA_ARRAY(r->arena, bool, b.n_forward);
     if (!ends)
-        return diag_no_room(r->diags);
+        return diag_out_of_memory(r->diags);
     int32_t root = (int32_t)sqrt((double)b.n_candidates);
     st = try_distance(&b, ends, root > 0 ? root : 1);
     // Nearest distances first, up and down by a tenth, until one fits.
@@ -65,7 +65,7 @@ static status chen_greedy(struct solve_run *r, bool linear) {
         return st;
     bool *ends = ARENA_ARRAY(r->arena, bool, b.n_forward);
     if (!ends)
-        return diag_no_room(r->diags);
+        return diag_out_of_memory(r->diags);
     double total = 1, most = 1;
     for (int32_t i = 0; i < b.n_forward; i++) {
         double x = (double)r->p->bytes[i];

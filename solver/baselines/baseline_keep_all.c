@@ -5,7 +5,7 @@
 status baseline_keep_all(struct solve_run *r) {
     struct sequence s;
     if (!sequence_given(r->p, r->arena, &s))
-        return diag_no_room(r->diags);
+        return diag_out_of_memory(r->diags);
     solve_offer(r, s, 'K');
     return ST_OK;
 }

@@ -33,7 +33,7 @@ status baseline_last_node(struct solve_run *r) {
     int32_t *needed_for = ARENA_ARRAY(r->arena, int32_t, p->n);
     VEC(int32_t) out = {0};
     if (!needed_for)
-        return diag_no_room(r->diags);
+        return diag_out_of_memory(r->diags);
     for (int32_t v = 0; v < p->n && !stop_now(r->stop); v++) {
         int32_t lowest;
         int64_t n = mark_needed(p, v, needed_for, &lowest);
@@ -41,7 +41,7 @@ status baseline_last_node(struct solve_run *r) {
             return ST_NO_PLAN;
         for (int32_t u = lowest; u <= v; u++)
             if (needed_for[u] == v + 1 && !VEC_PUSH(r->arena, &out, u))
-                return diag_no_room(r->diags);
+                return diag_out_of_memory(r->diags);
     }
     struct sequence s = {out.at, (int32_t)out.n};
     solve_offer(r, s, 'B');

@@ -88,7 +88,7 @@ static void append(struct reversal *r, int32_t v) {
     if ((int64_t)r->out.n > (int64_t)MOST_RUNS * r->p->n || r->out.n > INT32_MAX / 4)
         r->too_long = true;
     else if (!VEC_PUSH(r->arena, &r->out, v))
-        r->no_room = true;
+        r->out_of_memory = true;
     r->ran[v] = true;
     r->episode_of[v] = r->episode;
 }
@@ -109,13 +109,13 @@ static void supply(struct reversal *r, int32_t v, bool itself) {
     const struct problem *p = r->p;
     r->stack.n = 0;
     if (!VEC_PUSH(r->arena, &r->stack, v))
-        r->no_room = true;
-    while (r->stack.n > 0 && !r->no_room && !r->too_long) {
+        r->out_of_memory = true;
+    while (r->stack.n > 0 && !r->out_of_memory && !r->too_long) {
         int32_t top = r->stack.at[r->stack.n - 1];
         size_t before = r->stack.n;
         for (int32_t k = p->in_start[top]; k < p->in_start[top + 1]; k++)
             if (is_lacking(r, p->in_of[k]) && !VEC_PUSH(r->arena, &r->stack, p->in_of[k]))
-                r->no_room = true;
+                r->out_of_memory = true;
         if (r->stack.n > before)
             continue;
         r->stack.n--;
@@ -172,7 +172,7 @@ static void multilevel(struct reversal *r, int32_t from, int32_t to, int32_t k) 
         store(r, next - 1, true);
         at = next;
     }
-    for (int32_t part = n_parts; part-- > 0 && !r->no_room && !r->too_long;) {
+    for (int32_t part = n_parts; part-- > 0 && !r->out_of_memory && !r->too_long;) {
         int32_t begin = from + (int32_t)((int64_t)n * part / n_parts);
         int32_t end = from + (int32_t)((int64_t)n * (part + 1) / n_parts);
         multilevel(r, begin, end, k);
@@ -210,7 +210,7 @@ static int32_t split(int32_t n, int32_t slots) {
 
 // Recursion goes one deeper with each slot, and only there.
 static void binomial(struct reversal *r, int32_t from, int32_t to, int32_t slots) {
-    while (to - from > 1 && !r->no_room && !r->too_long) {
+    while (to - from > 1 && !r->out_of_memory && !r->too_long) {
         int32_t middle = slots > 1 ? from + split(to - from, slots) : to - 1;
         advance(r, from, middle);
         store(r, middle - 1, true);
@@ -227,5 +227,5 @@ void reversal_binomial(struct reversal *r, int32_t slots) {
 
 bool reversal_finish(struct reversal *r, struct sequence *out) {
     *out = (struct sequence){r->out.at, (int32_t)r->out.n};
-    return !r->no_room && !r->too_long && sequence_prune(r->p, out, r->arena);
+    return !r->out_of_memory && !r->too_long && sequence_prune(r->p, out, r->arena);
 }

@@ -22,7 +22,7 @@ struct reversal {
     int32_t episode;
     VEC(int32_t) stack; // of emit
     VEC(int32_t) out;   // the sequence so far
-    bool no_room, too_long;
+    bool out_of_memory, too_long;
 };
 
 // How backward nodes that read several units, or none, are put in their place: as early as the

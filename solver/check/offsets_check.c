@@ -4,7 +4,7 @@
 // look at time and address the other way round; nothing is shared with them.
 #include <stdlib.h>
 
-#include "solver/offsets.h"
+#include "solver/check/offsets_check.h"
 
 struct tree {
     size_t n;       // leaves: stretches between neighbouring moments
@@ -131,7 +131,7 @@ status offsets_check(const struct buffer *buffers, size_t n, const int64_t *offs
     t.across = ARENA_ARRAY(&scratch, size_t, 4 * t.n);
     status st = ST_OK;
     if (!row || !moment || !t.inside || !t.across) {
-        st = diag_no_room(d);
+        st = diag_out_of_memory(d);
     } else {
         qsort(row, n_rows, sizeof *row, row_order);
         qsort(moment, n_moments, sizeof *moment, time_order);

@@ -15,12 +15,12 @@ static struct replay wrong(struct replay r, int32_t step, int32_t node, const ch
 }
 
 static struct replay play(const struct problem *p, struct steps s, bool *held, bool *ran) {
-    struct replay r = {.peak_bytes = p->fixed_bytes,
+    struct replay r = {.peak_bytes = p->persistent_bytes,
                        .peak_step = -1,
                        .failed_step = -1,
                        .node = -1,
                        .given_order = true};
-    int64_t now = p->fixed_bytes;
+    int64_t now = p->persistent_bytes;
     int32_t n_ran = 0;
     for (int32_t k = 0; k < s.n; k++) {
         int32_t v = s.at[k].node;
@@ -71,7 +71,7 @@ status schedule_check_steps(const struct problem *p, struct steps s, struct aren
     if (ok)
         *out = play(p, s, held, ran);
     arena_free(&a);
-    return ok ? ST_OK : diag_no_room(d);
+    return ok ? ST_OK : diag_out_of_memory(d);
 }
 
 static status differs(struct diags *d, const char *what, int64_t says, int64_t is) {

@@ -26,6 +26,20 @@ struct replay {
     struct strategy_facts *facts;
 };
 
+// A transfer takes the latency of its route, its bytes at the bandwidth of the route, and what the
+// node says of its own on each of the links that ask for that. Written here once more, so that the
+// simulator's arithmetic is checked by other code.
+static int64_t transfer_duration(const struct placement *p, int32_t node, int32_t from,
+                                 int32_t to) {
+    const struct route *route = placement_route(p, from, to);
+    int64_t duration = route->latency_cost + route->n_by_node * p->move_cost[node];
+    double bytes_time = (double)p->graph.bytes[node] / route->bandwidth;
+    if (bytes_time >= (double)PLACEMENT_MAX_TIME)
+        return duration + PLACEMENT_MAX_TIME;
+    int64_t whole = (int64_t)bytes_time;
+    return duration + whole + ((double)whole < bytes_time);
+}
+
 static status wrong(const struct replay *r, int32_t k, const char *what) {
     const struct task *t = &r->s->at[k];
     return diag_error(r->diags, DIAG_VERIFY, loc_none(), "task %d, %s \"%s\" %s \"%s\": %s", k,
@@ -65,7 +79,7 @@ static status check_rules(const struct replay *r) {
     int32_t *n_runs = ARENA_ARRAY(r->arena, int32_t, p->graph.n);
     int32_t *home = ARENA_ARRAY(r->arena, int32_t, p->n_groups); // device + 1 of the group
     if (!n_runs || !home)
-        return diag_no_room(r->diags);
+        return diag_out_of_memory(r->diags);
     for (int32_t k = 0; k < r->s->n; k++) {
         const struct task *t = &r->s->at[k];
         status st = check_task(r, k);
@@ -103,7 +117,7 @@ static status bind(struct replay *r) {
     r->input = ARENA_ARRAY(r->arena, int32_t, n_inputs);
     r->last_reader = ARENA_ARRAY(r->arena, int32_t, n);
     if (!latest || !r->input_start || !r->input || !r->last_reader)
-        return diag_no_room(r->diags);
+        return diag_out_of_memory(r->diags);
     int32_t m = 0;
     for (int32_t k = 0; k < n; k++) {
         const struct task *t = &r->s->at[k];
@@ -151,9 +165,8 @@ static bool make_queues(struct replay *r) {
     }
     for (int32_t k = 0; k < r->s->n; k++) {
         const struct task *t = &r->s->at[k];
-        r->duration[k] = t->from == TASK_RUN
-                             ? placement_cost(p, t->node, t->place)
-                             : placement_transfer_cost(p, t->node, t->from, t->place);
+        r->duration[k] = t->from == TASK_RUN ? placement_cost(p, t->node, t->place)
+                                             : transfer_duration(p, t->node, t->from, t->place);
         if (t->place == p->host)
             r->host_queue[r->n_host_queue++] = k;
         for (int32_t e = resources_of(r, k, &at); e-- > 0;)
@@ -216,7 +229,7 @@ static status run_events(struct replay *r) {
     int32_t n_waiting = r->s->n;
     int32_t *waiting = ARENA_ARRAY(r->arena, int32_t, n_waiting);
     if (!waiting)
-        return diag_no_room(r->diags);
+        return diag_out_of_memory(r->diags);
     for (int32_t k = 0; k < r->s->n; k++) {
         waiting[k] = k;
         f->start[k] = f->finish[k] = NEVER;
@@ -266,7 +279,7 @@ static status sum_up(struct replay *r) {
 
 static int64_t resident(const struct replay *r, int32_t place, bool *runs_here) {
     const struct problem *g = &r->p->graph;
-    int64_t sum = place < r->p->n_devices ? g->fixed_bytes : 0;
+    int64_t sum = place < r->p->n_devices ? g->persistent_bytes : 0;
     memset(runs_here, 0, (size_t)g->n * sizeof *runs_here);
     for (int32_t k = 0; k < r->s->n; k++) {
         const struct task *t = &r->s->at[k];
@@ -343,7 +356,7 @@ static status measure_memory(struct replay *r) {
     int32_t *alive = ARENA_ARRAY(r->arena, int32_t, r->s->n);
     bool *runs_here = ARENA_ARRAY(r->arena, bool, p->graph.n);
     if (!alive || !runs_here || !find_releases(r))
-        return diag_no_room(r->diags);
+        return diag_out_of_memory(r->diags);
     for (int32_t place = 0; place < p->n_places; place++) {
         int64_t peak = peak_of(r, place, resident(r, place, runs_here), alive);
         r->facts->peak_bytes[place] = peak;
@@ -360,14 +373,14 @@ status strategy_replay(const struct placement *p, const struct strategy *s, stru
                                    .start = ARENA_ARRAY(a, int64_t, s->n),
                                    .finish = ARENA_ARRAY(a, int64_t, s->n)};
     if (!out->busy_cost || !out->peak_bytes || !out->start || !out->finish)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     struct arena scratch = arena_make(a->mem);
     struct replay r = {.p = p, .s = s, .arena = &scratch, .diags = d, .facts = out};
     status st = check_rules(&r);
     if (st == ST_OK)
         st = bind(&r);
     if (st == ST_OK)
-        st = make_queues(&r) ? run_events(&r) : diag_no_room(d);
+        st = make_queues(&r) ? run_events(&r) : diag_out_of_memory(d);
     if (st == ST_OK)
         st = sum_up(&r);
     if (st == ST_OK)

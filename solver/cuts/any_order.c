@@ -102,7 +102,7 @@ static status bound_cuts(struct any_order *s, bool integer) {
               any_order_model_build(&m, &a) &&
               (integer ? bound_integer(s, &m, &a) : bound_relaxed(s, &m, &a));
     arena_free(&a);
-    return ok ? ST_OK : diag_no_room(s->r->diags);
+    return ok ? ST_OK : diag_out_of_memory(s->r->diags);
 }
 
 // About n_more cuts, evenly among the candidates under pressure.
@@ -164,7 +164,7 @@ status any_order_run(struct solve_run *r, const struct any_order_effort *effort)
         s->start_ns = stop_clock_ns();
     }
     if (!s || !find_best(s, &best))
-        st = diag_no_room(r->diags);
+        st = diag_out_of_memory(r->diags);
     else if (best >= 0)
         st = bound_all(s, best);
     arena_free(&a);

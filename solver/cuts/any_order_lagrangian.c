@@ -29,7 +29,7 @@ void any_order_sides(struct any_order *s, int32_t q) {
 // descendant or on the way to one.
 static int64_t find_pressure(struct any_order *s, int32_t q) {
     const struct problem *p = s->p;
-    int64_t sum = p->fixed_bytes + p->bytes[q] + p->workspace[q];
+    int64_t sum = p->persistent_bytes + p->bytes[q] + p->workspace[q];
     any_order_sides(s, q);
     for (int32_t v = p->n - 1; v >= 0; v--) {
         s->wanted[v] = s->side[v] >= SIDE_AT;
@@ -45,7 +45,7 @@ bool any_order_candidates(struct any_order *s) {
     const struct problem *p = s->p;
     struct cut_view view;
     struct sequence given;
-    int64_t *held, room = s->budget_bytes - p->fixed_bytes;
+    int64_t *held, room = s->budget_bytes - p->persistent_bytes;
     int32_t *stage, n_over = 0, n_seen = 0;
     if (!cut_view_make(p, s->budget_bytes, s->arena, &view) ||
         !sequence_given(p, s->arena, &given) || !cut_profile(&view, given, s->arena, &held, &stage))
@@ -78,7 +78,7 @@ bool any_order_price_cut(struct any_order *s, int32_t q, bool any, int64_t *extr
         ok = lagrangian_cut_bound(&cut, r->options->budget_bytes, &bound);
     }
     if (ok) {
-        solve_infeasible(r, any, true, bound.least_bytes, &q, 1);
+        solve_infeasible(r, any, true, bound.min_bytes, &q, 1);
         solve_bound_exact(r, any, r->base_cost + bound.extra_cost, 'O');
         *extra_cost = bound.extra_cost;
     }
@@ -122,15 +122,15 @@ status any_order_price(struct solve_run *r) {
         ok = any_order_price_cut(s, choose(s, k), true, &extra) &&
              (r->options->free_order || any_order_price_cut(s, choose(s, k), false, &extra));
     arena_free(&a);
-    return ok ? ST_OK : diag_no_room(r->diags);
+    return ok ? ST_OK : diag_out_of_memory(r->diags);
 }
 
-bool any_order_least(const struct problem *p, bool free_order, int64_t most_cost,
-                     const struct stop *stop, struct mem *mem, int64_t *least_bytes) {
+bool any_order_least(const struct problem *p, bool free_order, int64_t max_cost,
+                     const struct stop *stop, struct mem *mem, int64_t *min_bytes) {
     struct arena a = arena_make(mem);
     struct any_order *s = any_order_make(p, problem_floor(p, NULL), stop, &a);
     bool ok = s != NULL;
-    *least_bytes = 0;
+    *min_bytes = 0;
     for (int32_t k = 0; ok && s->n_tried > 0 && k <= MOST_PRICED; k++) {
         struct arena scratch = arena_make(mem);
         struct lagrangian_cut cut;
@@ -140,9 +140,9 @@ bool any_order_least(const struct problem *p, bool free_order, int64_t most_cost
                                  &scratch);
         if (ok) {
             cut.stop = stop;
-            ok = lagrangian_cut_min_bytes(&cut, most_cost - problem_base_cost(p), &bound);
+            ok = lagrangian_cut_min_bytes(&cut, max_cost - problem_base_cost(p), &bound);
         }
-        *least_bytes = bound.least_bytes > *least_bytes ? bound.least_bytes : *least_bytes;
+        *min_bytes = bound.min_bytes > *min_bytes ? bound.min_bytes : *min_bytes;
         arena_free(&scratch);
     }
     arena_free(&a);

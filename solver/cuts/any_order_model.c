@@ -90,7 +90,7 @@ static void add_later(struct any_order_model *m, int32_t k, int32_t i, int32_t j
         term(m, at(m, m->later_col, k, j), -1);
         least -= add_done(m, k, j, 1);
     }
-    if (!m->program.no_room)
+    if (!m->program.out_of_memory)
         m->program.row_lower.at[row] = least;
 }
 
@@ -199,5 +199,5 @@ bool any_order_model_build(struct any_order_model *m, struct arena *a) {
     for (int32_t k = 0; k < m->n_cuts; k++)
         add_cut(m, k);
     add_order(m);
-    return !m->program.no_room;
+    return !m->program.out_of_memory;
 }

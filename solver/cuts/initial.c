@@ -12,7 +12,7 @@ struct start {
     struct sequence best;
     int64_t cost, excess_bytes; // of the best
     int64_t peak_bytes;
-    int64_t most_cost; // of a sequence that is worth a look: of the best, once that fits
+    int64_t max_cost; // of a sequence that is worth a look: of the best, once that fits
 };
 
 // Keeps what was laid out if it is the best so far.
@@ -21,7 +21,7 @@ static bool take(void *context, const struct initial_cut *c) {
     bool better = c->excess_bytes < s->excess_bytes ||
                   (c->excess_bytes == s->excess_bytes && c->facts.cost < s->cost);
     if (c->goal.least_peak)
-        better = c->facts.cost <= c->goal.most_cost && c->facts.peak_bytes < s->peak_bytes;
+        better = c->facts.cost <= c->goal.max_cost && c->facts.peak_bytes < s->peak_bytes;
     if (c->facts.wrong_at >= 0 || !better)
         return true;
     int32_t *at = ARENA_ARRAY(s->a, int32_t, c->now.n);
@@ -31,7 +31,7 @@ static bool take(void *context, const struct initial_cut *c) {
     s->cost = c->facts.cost;
     s->excess_bytes = c->excess_bytes;
     s->peak_bytes = c->facts.peak_bytes;
-    s->most_cost = s->excess_bytes == 0 ? s->cost : INT64_MAX;
+    s->max_cost = s->excess_bytes == 0 ? s->cost : INT64_MAX;
     return at != NULL;
 }
 
@@ -49,7 +49,7 @@ static bool cut_best(struct start *s, const struct problem *p, const struct star
     s->node_of = s->best.at;
     for (size_t g = 0; ok && g < n_growths; g++)
         for (int32_t apart = cut.q + 1; ok && apart >= LEAST_APART; apart = apart * 2 / 3)
-            ok = initial_cut_run(&cut, apart, growths[g], &s->most_cost, take, s);
+            ok = initial_cut_run(&cut, apart, growths[g], &s->max_cost, take, s);
     arena_free(&scratch);
     return ok;
 }
@@ -61,7 +61,7 @@ static bool meet_budget(struct start *s, const struct problem *p, int64_t budget
     bool ok = sequence_given(p, s->a, &s->best) &&
               sequence_excess(p, s->best, budget_bytes, s->a, &s->excess_bytes);
     s->cost = problem_base_cost(p);
-    s->most_cost = INT64_MAX;
+    s->max_cost = INT64_MAX;
     for (int k = 0; ok && k < MOST_CUTS && s->excess_bytes > 0; k++) {
         int64_t before = s->excess_bytes;
         ok = cut_best(s, p, &goal, stop, k == 0 ? 3 : 1) && sequence_prune(p, &s->best, s->a);
@@ -79,8 +79,8 @@ bool initial_by_cuts(const struct problem *p, int64_t budget_bytes, const struct
     bool ok = true;
     for (size_t k = 0; ok && k < sizeof shrinks / sizeof *shrinks && least > 0; k++) {
         struct start s = {.a = a};
-        int64_t excess, room = budget_bytes - p->fixed_bytes;
-        ok = meet_budget(&s, p, p->fixed_bytes + (int64_t)((double)room * shrinks[k]), stop) &&
+        int64_t excess, room = budget_bytes - p->persistent_bytes;
+        ok = meet_budget(&s, p, p->persistent_bytes + (int64_t)((double)room * shrinks[k]), stop) &&
              sequence_excess(p, s.best, budget_bytes, a, &excess);
         if (ok && excess < least) {
             least = excess;
@@ -90,10 +90,10 @@ bool initial_by_cuts(const struct problem *p, int64_t budget_bytes, const struct
     return ok;
 }
 
-bool initial_min_peak(const struct problem *p, int64_t most_cost, const struct stop *stop,
+bool initial_min_peak(const struct problem *p, int64_t max_cost, const struct stop *stop,
                       struct arena *a, struct sequence *out) {
-    struct start s = {.a = a, .most_cost = INT64_MAX};
-    struct start_goal goal = {.least_peak = true, .most_cost = most_cost};
+    struct start s = {.a = a, .max_cost = INT64_MAX};
+    struct start_goal goal = {.least_peak = true, .max_cost = max_cost};
     struct sequence_facts facts;
     bool ok = sequence_given(p, a, &s.best) && sequence_measure(p, s.best, a, &facts);
     s.peak_bytes = facts.peak_bytes;

@@ -17,5 +17,5 @@ bool initial_by_cuts(const struct problem *p, int64_t budget_bytes, const struct
                      struct arena *a, struct sequence *out);
 
 // The sequence of least peak that was found to cost no more than that; at least the base cost.
-bool initial_min_peak(const struct problem *p, int64_t most_cost, const struct stop *stop,
+bool initial_min_peak(const struct problem *p, int64_t max_cost, const struct stop *stop,
                       struct arena *a, struct sequence *out);

@@ -45,7 +45,7 @@ bool initial_cut_make(struct initial_cut *s, const struct problem *p, int32_t q,
         find_crossing(s);
         cut.stop = stop;
         ok = goal->least_peak
-                 ? lagrangian_cut_min_bytes(&cut, goal->most_cost - problem_base_cost(p), &bound)
+                 ? lagrangian_cut_min_bytes(&cut, goal->max_cost - problem_base_cost(p), &bound)
                  : lagrangian_cut_bound(&cut, goal->budget_bytes, &bound);
         s->first_price = bound.price;
     }
@@ -181,12 +181,12 @@ static bool run_cost(struct initial_cut *s, struct lagrangian_cut *c, initial_cu
     bool met;
     if (s->stop && stop_now(s->stop))
         return true;
-    if (!meet_cost(c, s->goal.most_cost - problem_base_cost(s->p), s->first_price, &met))
+    if (!meet_cost(c, s->goal.max_cost - problem_base_cost(s->p), s->first_price, &met))
         return false;
     return !met || (lay_out(s, c->gone) && found(context, s));
 }
 
-static bool run_rounds(struct initial_cut *s, struct lagrangian_cut *c, const int64_t *most_cost,
+static bool run_rounds(struct initial_cut *s, struct lagrangian_cut *c, const int64_t *max_cost,
                        initial_cut_found *found, void *context) {
     double price = s->first_price;
     int64_t target = s->goal.budget_bytes;
@@ -198,7 +198,7 @@ static bool run_rounds(struct initial_cut *s, struct lagrangian_cut *c, const in
             return true;
         if (!lay_out(s, c->gone) || !found(context, s))
             return false;
-        if (s->excess_bytes == 0 || s->facts.cost >= *most_cost)
+        if (s->excess_bytes == 0 || s->facts.cost >= *max_cost)
             return true;
         target = c->held_bytes < target ? c->held_bytes : target;
         target -= s->facts.peak_bytes - s->goal.budget_bytes;
@@ -206,7 +206,7 @@ static bool run_rounds(struct initial_cut *s, struct lagrangian_cut *c, const in
     return true;
 }
 
-bool initial_cut_run(struct initial_cut *s, int32_t apart, double growth, const int64_t *most_cost,
+bool initial_cut_run(struct initial_cut *s, int32_t apart, double growth, const int64_t *max_cost,
                      initial_cut_found *found, void *context) {
     struct arena scratch = arena_make(s->mem);
     struct lagrangian_cut cut;
@@ -218,7 +218,7 @@ bool initial_cut_run(struct initial_cut *s, int32_t apart, double growth, const 
         cut.stop = s->stop;
         cut.tilt = TILT;
         ok = s->goal.least_peak ? run_cost(s, &cut, found, context)
-                                : run_rounds(s, &cut, most_cost, found, context);
+                                : run_rounds(s, &cut, max_cost, found, context);
     }
     arena_free(&scratch);
     return ok;

@@ -15,7 +15,7 @@
 struct start_goal {
     bool least_peak;
     int64_t budget_bytes;
-    int64_t most_cost;
+    int64_t max_cost;
 };
 
 struct initial_cut {
@@ -46,7 +46,7 @@ typedef bool initial_cut_found(void *context, const struct initial_cut *s);
 
 // Boundaries in stretches of `apart` nodes next to the cut, each before it `growth` times as long.
 // For a budget: the price that fits the cut, and then, while the rest of the sequence is over the
-// budget, prices that leave it room; those that cost *most_cost or more are not followed. For a
+// budget, prices that leave it room; those that cost *max_cost or more are not followed. For a
 // cost: the highest price that costs no more. False: no room.
-bool initial_cut_run(struct initial_cut *s, int32_t apart, double growth, const int64_t *most_cost,
+bool initial_cut_run(struct initial_cut *s, int32_t apart, double growth, const int64_t *max_cost,
                      initial_cut_found *found, void *context);

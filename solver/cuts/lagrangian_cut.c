@@ -104,9 +104,9 @@ bool lagrangian_cut_make(struct lagrangian_cut *c, const struct problem *p, int3
         return false;
     double cost = 1;
     c->selection.n_projects = c->selection.n_tools = 0;
-    c->fixed_bytes = p->fixed_bytes + p->bytes[q] + p->workspace[q];
+    c->persistent_bytes = p->persistent_bytes + p->bytes[q] + p->workspace[q];
     for (int32_t e = p->in_start[q]; e < p->in_start[q + 1]; e++)
-        c->fixed_bytes += p->bytes[p->in_of[e]];
+        c->persistent_bytes += p->bytes[p->in_of[e]];
     for (int32_t i = 0; i < p->n; i++) {
         cost += (double)p->cost[i];
         if (role[i] == ROLE_TOOL) {
@@ -114,7 +114,7 @@ bool lagrangian_cut_make(struct lagrangian_cut *c, const struct problem *p, int3
             c->tool[c->selection.n_tools++] = i;
         }
         if (role[i] == ROLE_MUST && !may_run(c, side, i))
-            c->fixed_bytes += p->bytes[i];
+            c->persistent_bytes += p->bytes[i];
         else if ((role[i] == ROLE_MUST || role[i] == ROLE_TOOL) && may_run(c, side, i))
             add_project(c, i, side, role, tool_of);
         c->gone[i] = role[i] == ROLE_NONE && !p->once[i] && side_of(side, q, i) == SIDE_BEFORE;
@@ -139,7 +139,7 @@ static int64_t priced(const struct lagrangian_cut *c, int32_t i, double price) {
 static void take_choice(struct lagrangian_cut *c) {
     const struct problem *p = c->p;
     const struct selection *s = &c->selection;
-    c->held_bytes = c->fixed_bytes + c->must_bytes;
+    c->held_bytes = c->persistent_bytes + c->must_bytes;
     c->extra_cost = 0;
     // A tool is there when a taken project needs it, and held unless it runs again itself.
     for (int32_t t = 0; t < s->n_tools; t++)
@@ -190,7 +190,7 @@ struct question {
 
 // What the last price proves about the number that is wanted small, with an account of roundings.
 static double proven(const struct lagrangian_cut *c, const struct question *ask, double price) {
-    double least = (double)c->least_value / c->cost_scale, fixed = (double)c->fixed_bytes;
+    double least = (double)c->least_value / c->cost_scale, fixed = (double)c->persistent_bytes;
     double limit = ask->bytes_limited ? (ask->limit - fixed) * price : ask->limit;
     double value = least - limit - 1e-14 * (fabs(limit) + least);
     return ask->bytes_limited ? value : value / price + fixed;
@@ -204,7 +204,7 @@ static bool is_cheap_side(const struct question *ask, struct point x) {
 // best that was proven is *value, at *price; they stay as they are if nothing was.
 static bool search(struct lagrangian_cut *c, const struct question *ask, struct point small,
                    double *value, double *price) {
-    struct point cheap = {0, (double)(c->fixed_bytes + c->must_bytes)};
+    struct point cheap = {0, (double)(c->persistent_bytes + c->must_bytes)};
     for (int k = 0; k < MOST_PRICES && !(c->stop && stop_now(c->stop)); k++) {
         double now = (small.cost - cheap.cost) / (cheap.bytes - small.bytes);
         if (!(now > 0))
@@ -237,8 +237,8 @@ bool lagrangian_cut_bound(struct lagrangian_cut *c, int64_t budget_bytes,
     *out = (struct lagrangian_cut_bound){0};
     if (!lagrangian_cut_price(c, INFINITY))
         return false;
-    out->least_bytes = c->fixed_bytes + c->least_value;
-    if (c->fixed_bytes + c->must_bytes <= budget_bytes || c->held_bytes > budget_bytes)
+    out->min_bytes = c->persistent_bytes + c->least_value;
+    if (c->persistent_bytes + c->must_bytes <= budget_bytes || c->held_bytes > budget_bytes)
         return true; // there is room for all, or none at any price
     double value = 0;
     out->price = least_price(c);
@@ -255,16 +255,16 @@ bool lagrangian_cut_min_bytes(struct lagrangian_cut *c, int64_t most_extra_cost,
     *out = (struct lagrangian_cut_bound){0};
     if (!lagrangian_cut_price(c, INFINITY))
         return false;
-    out->least_bytes = c->fixed_bytes + c->least_value;
+    out->min_bytes = c->persistent_bytes + c->least_value;
     if (c->must_bytes == 0)
         return true;
-    double value = (double)out->least_bytes;
+    double value = (double)out->min_bytes;
     out->price = least_price(c);
     if (!search(c, &ask, (struct point){(double)c->extra_cost, (double)c->held_bytes}, &value,
                 &out->price))
         return false;
     // Sizes beyond 2^53 are not exact in `value`.
-    if (value * (1 - 1e-15) > (double)out->least_bytes)
-        out->least_bytes = (int64_t)ceil(value * (1 - 1e-15));
+    if (value * (1 - 1e-15) > (double)out->min_bytes)
+        out->min_bytes = (int64_t)ceil(value * (1 - 1e-15));
     return true;
 }

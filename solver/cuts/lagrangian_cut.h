@@ -31,9 +31,10 @@ struct lagrangian_cut {
     const struct stop *stop; // or NULL
     struct mem *mem;
     int32_t q;
-    int64_t fixed_bytes; // held at q whatever is chosen, the problem's own fixed_bytes included
-    double tilt;         // how much dearer the last node is made than the first, to break ties
-    double cost_scale;   // a power of two
+    int64_t persistent_bytes; // held at q whatever is chosen, the problem's own persistent_bytes
+                              // included
+    double tilt;              // how much dearer the last node is made than the first, to break ties
+    double cost_scale;        // a power of two
     struct selection selection; // projects: nodes that may run again; tools: nodes read by nobody
                                 // later, that would have to be there
     int32_t *project, *tool;    // their nodes
@@ -42,7 +43,7 @@ struct lagrangian_cut {
     int64_t must_bytes;         // of all of those
 
     // Of the last price: what the selection means.
-    int64_t held_bytes;  // at q, fixed_bytes included
+    int64_t held_bytes;  // at q, persistent_bytes included
     int64_t extra_cost;  // of what runs again
     int64_t least_value; // lower bound on cost + price * bytes, in scaled cost
     bool *gone;          // per node: not held across q
@@ -58,9 +59,9 @@ bool lagrangian_cut_make(struct lagrangian_cut *c, const struct problem *p, int3
 bool lagrangian_cut_price(struct lagrangian_cut *c, double price);
 
 struct lagrangian_cut_bound {
-    int64_t extra_cost;  // at least so much within the budget
-    int64_t least_bytes; // at least so much is held at q, fixed_bytes included
-    double price;        // at which the bound was found; 0: there is no choice to make
+    int64_t extra_cost; // at least so much within the budget
+    int64_t min_bytes;  // at least so much is held at q, persistent_bytes included
+    double price;       // at which the bound was found; 0: there is no choice to make
 };
 
 // The least cost within a budget, and the least bytes at any cost. Prices are tried until the bound

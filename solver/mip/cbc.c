@@ -88,7 +88,7 @@ bool cbc_lp(const struct cbc_model *m, const struct cbc_limits *limits, struct a
     *out = (struct cbc_answer){.bound = -CBC_INF};
     struct arena scratch = arena_make(a->mem);
     struct by_column c;
-    bool ok = !m->no_room && transpose(m, &scratch, &c);
+    bool ok = !m->out_of_memory && transpose(m, &scratch, &c);
     if (ok) {
         Clp_Simplex *lp = Clp_newModel();
         Clp_setLogLevel(lp, 0);
@@ -147,7 +147,7 @@ bool cbc_mip_here(const struct cbc_model *m, const double *start, const struct c
     struct arena scratch = arena_make(a->mem);
     struct by_column c;
     int64_t began_ns = stop_clock_ns();
-    bool ok = !m->no_room && transpose(m, &scratch, &c);
+    bool ok = !m->out_of_memory && transpose(m, &scratch, &c);
     if (ok) {
         Cbc_Model *cbc = Cbc_newModel();
         Cbc_setLogLevel(cbc, 0);

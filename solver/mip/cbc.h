@@ -6,7 +6,7 @@
 //     int32_t x = cbc_col(&m, 0, 1, 5.0, true);       // bounds, cost, integer
 //     cbc_row(&m, -CBC_INF, 3.0);                     // lower <= terms <= upper
 //     cbc_term(&m, x, 2.0);                           // belongs to the row opened last
-//     if (m.no_room) return diag_no_room(d);          // asked once, after building
+//     if (m.out_of_memory) return diag_out_of_memory(d);          // asked once, after building
 //     cbc_mip(&m, NULL, &limits, arena, &answer);
 //
 // Everything in here is floating point. What comes out is a proposal: callers replay it in exact
@@ -24,7 +24,7 @@
 
 struct cbc_model {
     struct arena *arena;
-    bool no_room; // an allocation failed while building; the model is useless
+    bool out_of_memory; // an allocation failed while building; the model is useless
     VEC(double) col_lower;
     VEC(double) col_upper;
     VEC(double) col_cost;

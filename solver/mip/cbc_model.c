@@ -14,7 +14,7 @@ int32_t cbc_col(struct cbc_model *m, double lower, double upper, double cost, bo
               VEC_PUSH(m->arena, &m->col_upper, upper) && VEC_PUSH(m->arena, &m->col_cost, cost) &&
               VEC_PUSH(m->arena, &m->col_integer, integer ? 1 : 0);
     if (!ok || m->col_cost.n > INT32_MAX / 2) {
-        m->no_room = true;
+        m->out_of_memory = true;
         return 0;
     }
     return (int32_t)m->col_cost.n - 1;
@@ -25,13 +25,13 @@ void cbc_row(struct cbc_model *m, double lower, double upper) {
               VEC_PUSH(m->arena, &m->row_upper, upper) &&
               VEC_PUSH(m->arena, &m->row_start, (int32_t)m->term_col.n);
     if (!ok)
-        m->no_room = true;
+        m->out_of_memory = true;
 }
 
 void cbc_term(struct cbc_model *m, int32_t col, double value) {
     bool ok = VEC_PUSH(m->arena, &m->term_col, col) && VEC_PUSH(m->arena, &m->term_value, value);
     if (!ok || m->term_col.n > INT32_MAX / 2)
-        m->no_room = true;
+        m->out_of_memory = true;
 }
 
 static int32_t row_end(const struct cbc_model *m, size_t row) {

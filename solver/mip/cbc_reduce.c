@@ -25,7 +25,7 @@ static bool add_columns(const struct cbc_model *whole, const double *start, stru
         out->col[number[j]] = j;
         out->start[number[j]] = start[j];
     }
-    return !out->program.no_room;
+    return !out->program.out_of_memory;
 }
 
 // The row of the whole program from term `from` up to `to`.
@@ -63,7 +63,7 @@ bool cbc_reduce(const struct cbc_model *whole, const double *start, struct arena
         int32_t to = i + 1 < n_rows ? whole->row_start.at[i + 1] : (int32_t)whole->term_col.n;
         add_row(whole, i, whole->row_start.at[i], to, number, &out->program);
     }
-    return !out->program.no_room;
+    return !out->program.out_of_memory;
 }
 
 bool cbc_expand(const struct cbc_reduced *reduced, struct arena *a, struct cbc_answer *answer) {

@@ -127,7 +127,7 @@ static int32_t add_free(struct program *g, int32_t t, int32_t i, int32_t k, bool
     int32_t freed = cbc_col(&g->m, 0, 1, 0, integer);
     struct freed name = {.t = t, .i = i, .k = k, .col = freed};
     if (!VEC_PUSH(g->m.arena, &g->free, name))
-        g->m.no_room = true;
+        g->m.out_of_memory = true;
     for (int32_t e = p->out_start[i]; e < p->out_start[i + 1]; e++)
         most += is_later(g, t, k, p->out_of[e]);
     for (int side = 0; side < (g->form == CHECKMATE_F0 ? 2 : 1); side++) {
@@ -172,7 +172,7 @@ static void add_memory(struct program *g, int32_t t, bool integer) {
             int32_t i = e < p->in_start[k + 1] ? p->in_of[e] : k;
             int32_t col = add_free(g, t, i, k, integer);
             if (!VEC_PUSH(g->m.arena, &freed, col) || !VEC_PUSH(g->m.arena, &of, i))
-                g->m.no_room = true;
+                g->m.out_of_memory = true;
         }
     }
 }
@@ -194,11 +194,11 @@ static bool build(const struct problem *p, enum checkmate_form form, int64_t bud
     memset(g->s, -1, n * sizeof *g->s);
     memset(g->u, -1, n * sizeof *g->u);
     add_columns(g, integer);
-    for (int32_t t = 0; t < g->n_stages && !g->m.no_room; t++) {
+    for (int32_t t = 0; t < g->n_stages && !g->m.out_of_memory; t++) {
         add_dependencies(g, t);
         add_memory(g, t, integer);
     }
-    return !g->m.no_room;
+    return !g->m.out_of_memory;
 }
 
 // The stages one after the other, each in the order of the numbers.

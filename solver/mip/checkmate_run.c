@@ -55,7 +55,7 @@ static status run(struct solve_run *r, enum checkmate_form form) {
     if (ok && !solve_over(r))
         ok = bound_all(r, result.best, &scratch);
     arena_free(&scratch);
-    return ok ? ST_OK : diag_no_room(r->diags);
+    return ok ? ST_OK : diag_out_of_memory(r->diags);
 }
 
 status method_checkmate(struct solve_run *r) {

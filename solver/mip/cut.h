@@ -30,7 +30,7 @@
 struct cut_view {
     const struct problem *p;
     int32_t n_steps;   // nodes, and one for the pretended last node
-    int64_t room;      // the budget without fixed_bytes
+    int64_t room;      // the budget without persistent_bytes
     int32_t n_keep;    // inputs of the pretended last node ...
     int32_t *keep;     // ... and which they are
     bool *always;      // zero bytes: held for ever
@@ -147,7 +147,7 @@ bool cut_profile(const struct cut_view *v, struct sequence s, struct arena *a, i
                  int32_t **stage);
 
 // Integer lower bounds from a bound on a model's objective: on the cost of a schedule, and, with
-// CUT_LEAST, on the budget (fixed_bytes included). `slack` is taken off first.
+// CUT_LEAST, on the budget (persistent_bytes included). `slack` is taken off first.
 #define CUT_NO_SLACK  0.0  // for cbc_safe_bound, which is on the safe side by itself
 #define CUT_MIP_SLACK 1e-7 // relative; for what the solver says of an integer program
 int64_t cut_cost_bound(const struct cut_view *v, double objective, double slack);

@@ -152,7 +152,7 @@ static bool add_segment(struct build *b, int32_t k) {
         add_needed(b, b->m->later_col, k, b->v->n_steps - 1, seen);
         add_inputs(b, b->m->later_col, k);
     }
-    return !b->m->program.no_room;
+    return !b->m->program.out_of_memory;
 }
 
 int32_t cut_model_find(const struct cut_model *m, int32_t q) {
@@ -195,7 +195,7 @@ static void add_again(struct build *b, int32_t stage, enum cut_what what, int32_
     int32_t col = cbc_col(c, 0, 1, c->col_cost.at[before], !(b->flags & CUT_CONTINUOUS));
     struct cut_again again = {.what = what, .stage = stage, .node = node, .col = col};
     if (!VEC_PUSH(a, &b->m->again, again))
-        c->no_room = true;
+        c->out_of_memory = true;
     cbc_row(c, 0, CBC_INF);
     cbc_term(c, before, 1);
     cbc_term(c, col, -1);
@@ -255,5 +255,5 @@ bool cut_model_build(const struct cut_view *v, struct cuts cuts, const struct cu
     for (size_t e = 0; ok && rows && e < rows->n; e++)
         add_stage_row(&b, &rows->at[e], a);
     arena_free(&scratch);
-    return ok && !out->program.no_room;
+    return ok && !out->program.out_of_memory;
 }

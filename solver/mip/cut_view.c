@@ -12,7 +12,8 @@ static double scale_to(int64_t largest, double target) {
 
 bool cut_view_make(const struct problem *p, int64_t budget_bytes, struct arena *a,
                    struct cut_view *out) {
-    *out = (struct cut_view){.p = p, .n_steps = p->n + 1, .room = budget_bytes - p->fixed_bytes};
+    *out =
+        (struct cut_view){.p = p, .n_steps = p->n + 1, .room = budget_bytes - p->persistent_bytes};
     out->keep = ARENA_ARRAY(a, int32_t, p->n);
     out->always = ARENA_ARRAY(a, bool, p->n);
     if (!out->keep || !out->always)
@@ -50,7 +51,7 @@ int64_t cut_cost_bound(const struct cut_view *v, double objective, double slack)
 }
 
 int64_t cut_budget_bound(const struct cut_view *v, double objective, double slack) {
-    return v->p->fixed_bytes + round_up(objective, v->byte_scale, slack);
+    return v->p->persistent_bytes + round_up(objective, v->byte_scale, slack);
 }
 
 bool cut_profile(const struct cut_view *v, struct sequence s, struct arena *a, int64_t **held,

@@ -25,7 +25,7 @@ static bool must_end(const struct ilp *s) {
 static bool close_enough(const struct ilp *s) {
     const struct ilp_result *r = s->out;
     if (s->task->kind == ILP_LEAST)
-        return r->known_bytes <= r->least_bytes;
+        return r->known_bytes <= r->min_bytes;
     return r->cost != INT64_MAX && (double)(r->cost - r->bound) <= s->task->gap * (double)r->cost;
 }
 
@@ -33,7 +33,7 @@ static void take_bound(struct ilp *s, double objective, double slack) {
     bool least = s->task->kind == ILP_LEAST;
     int64_t bound = least ? cut_budget_bound(&s->view, objective, slack)
                           : cut_cost_bound(&s->view, objective, slack);
-    int64_t *best = least ? &s->out->least_bytes : &s->out->bound;
+    int64_t *best = least ? &s->out->min_bytes : &s->out->bound;
     if (!least && slack == CUT_NO_SLACK && bound > s->safe_bound)
         s->safe_bound = bound;
     if (bound <= *best)
@@ -285,7 +285,7 @@ bool ilp_solve(const struct ilp_task *task, struct arena *a, struct ilp_result *
            (task->n_rounds == 0 || out->n_rounds < task->n_rounds))
         ok = solve_round(&s);
     bool least = task->kind == ILP_LEAST;
-    out->proven = least ? out->known_bytes <= out->least_bytes
+    out->proven = least ? out->known_bytes <= out->min_bytes
                         : out->cost != INT64_MAX && out->cost <= out->bound;
     return ok;
 }

@@ -20,7 +20,7 @@ enum ilp_kind {
 
 struct ilp_task {
     const struct problem *p; // first runs come in the order of its numbers
-    int64_t budget_bytes;    // includes fixed_bytes; for ILP_LEAST: known to suffice
+    int64_t budget_bytes;    // includes persistent_bytes; for ILP_LEAST: known to suffice
     enum ilp_kind kind;
     struct sequence start;    // a schedule within the budget, in the given order; n = 0: none
     const bool *fixed;        // or NULL. Per node: kept and run again as in `start`, which must be
@@ -42,7 +42,7 @@ struct ilp_result {
     struct sequence best; // n = 0: none that fits
     int64_t cost;         // of best, or INT64_MAX
     int64_t bound;        // on the cost, for the given order; the base cost at least
-    int64_t least_bytes;  // ILP_LEAST: no schedule of this order fits a smaller budget
+    int64_t min_bytes;    // ILP_LEAST: no schedule of this order fits a smaller budget
     int64_t known_bytes;  // the least peak of a sequence that was found
     int32_t n_rounds, n_cuts, n_rows;
 };

@@ -33,10 +33,10 @@ status ilp_run_least(struct solve_run *r, const struct ilp_effort *effort) {
     task.kind = ILP_LEAST;
     task.budget_bytes = r->given_peak_bytes;
     bool ok = ilp_solve(&task, &scratch, &result);
-    if (ok && result.least_bytes > 0)
-        solve_infeasible(r, false, false, result.least_bytes, NULL, 0);
+    if (ok && result.min_bytes > 0)
+        solve_infeasible(r, false, false, result.min_bytes, NULL, 0);
     arena_free(&scratch);
-    return ok ? ST_OK : diag_no_room(r->diags);
+    return ok ? ST_OK : diag_out_of_memory(r->diags);
 }
 
 status ilp_run_starts(struct solve_run *r, const struct ilp_effort *effort) {
@@ -46,14 +46,14 @@ status ilp_run_starts(struct solve_run *r, const struct ilp_effort *effort) {
         struct arena scratch = arena_make(r->arena->mem);
         struct ilp_task task = make_task(r, effort);
         struct ilp_result result;
-        int64_t room = task.budget_bytes - r->p->fixed_bytes;
-        task.budget_bytes = r->p->fixed_bytes + (int64_t)((double)room * shrink[k]);
+        int64_t room = task.budget_bytes - r->p->persistent_bytes;
+        task.budget_bytes = r->p->persistent_bytes + (int64_t)((double)room * shrink[k]);
         ok = ilp_solve(&task, &scratch, &result);
         arena_free(&scratch);
         if (solve_best_cost(r) != INT64_MAX)
             break;
     }
-    return ok ? ST_OK : diag_no_room(r->diags);
+    return ok ? ST_OK : diag_out_of_memory(r->diags);
 }
 
 status ilp_run(struct solve_run *r, const struct ilp_effort *effort) {
@@ -66,7 +66,7 @@ status ilp_run(struct solve_run *r, const struct ilp_effort *effort) {
     bool ok = ilp_solve(&task, &scratch, &result);
     arena_free(&scratch);
     if (!ok)
-        return diag_no_room(r->diags);
+        return diag_out_of_memory(r->diags);
     return result.denied && !solve_over(r) ? ilp_run_least(r, effort) : ST_OK;
 }
 

@@ -97,5 +97,5 @@ status lns_run(struct solve_run *r, const struct lns_effort *effort) {
         ok = solve_window(&w, first, effort, effort->seconds > 0 ? left / WINDOW_SHARE : 0, &a);
     }
     arena_free(&a);
-    return ok ? ST_OK : diag_no_room(r->diags);
+    return ok ? ST_OK : diag_out_of_memory(r->diags);
 }

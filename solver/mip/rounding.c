@@ -23,8 +23,8 @@
 static const double shrinks[] = {0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5};
 
 static int64_t shrunk(const struct solve_run *r, double eps) {
-    int64_t room = r->options->budget_bytes - r->p->fixed_bytes;
-    return r->p->fixed_bytes + (int64_t)((double)room * (1 - eps));
+    int64_t room = r->options->budget_bytes - r->p->persistent_bytes;
+    return r->p->persistent_bytes + (int64_t)((double)room * (1 - eps));
 }
 
 static void offer(void *context, struct sequence s) {
@@ -136,7 +136,7 @@ status rounding_run(struct solve_run *r, double seconds) {
     bool ok = true;
     for (size_t k = 0; ok && k < n && !solve_over(r); k++)
         ok = round_cuts(r, few[k], seconds / (double)n);
-    return ok ? ST_OK : diag_no_room(r->diags);
+    return ok ? ST_OK : diag_out_of_memory(r->diags);
 }
 
 status method_rounding(struct solve_run *r) {
@@ -148,7 +148,7 @@ status method_rounding(struct solve_run *r) {
         if (ok && cells <= PUBLISHED_CELLS && !solve_over(r))
             ok = round_published(r, shrinks[k], &rng);
     }
-    return ok ? ST_OK : diag_no_room(r->diags);
+    return ok ? ST_OK : diag_out_of_memory(r->diags);
 }
 
 status method_lp_bound(struct solve_run *r) {
@@ -159,7 +159,7 @@ status method_lp_bound(struct solve_run *r) {
     bool ok = ilp_solve(&task, &scratch, &result);
     arena_free(&scratch);
     if (!ok)
-        return diag_no_room(r->diags);
+        return diag_out_of_memory(r->diags);
     diag_note(r->diags, DIAG_NO_PLAN, loc_none(),
               "no schedule in the given order costs less than %" PRId64 " within this budget",
               result.bound);

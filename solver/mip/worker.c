@@ -104,7 +104,8 @@ static void end_worker(pid_t pid) {
 }
 
 static bool send_model(const struct watch *w, const struct cbc_model *m, const double *start,
-                       const struct cbc_limits *limits, struct arena *scratch, bool *no_room) {
+                       const struct cbc_limits *limits, struct arena *scratch,
+                       bool *out_of_memory) {
     struct worker_model_head h = {.magic = WORKER_MODEL_MAGIC,
                                   .seconds = limits->seconds,
                                   .gap = limits->gap,
@@ -116,7 +117,7 @@ static bool send_model(const struct watch *w, const struct cbc_model *m, const d
     struct worker_layout l = worker_layout(&h);
     char *body = arena_alloc(scratch, l.n_bytes);
     if (!body) {
-        *no_room = true;
+        *out_of_memory = true;
         return false;
     }
     size_t cols = (size_t)h.n_cols, rows = (size_t)h.n_rows, terms = (size_t)h.n_terms;
@@ -178,7 +179,7 @@ static bool receive_answer(const struct watch *w, const struct cbc_model *m, str
 bool worker_mip(const struct cbc_model *m, const double *start, const struct cbc_limits *limits,
                 struct arena *a, struct cbc_answer *out) {
     *out = (struct cbc_answer){.bound = -CBC_INF};
-    if (m->no_room)
+    if (m->out_of_memory)
         return false;
     int fds[2];
     pid_t pid;
@@ -187,18 +188,18 @@ bool worker_mip(const struct cbc_model *m, const double *start, const struct cbc
     struct watch w = {.fd = fds[0], .deadline_ns = INT64_MAX, .stop = limits->stop};
     if (limits->seconds > 0 && limits->seconds < 1e9)
         w.deadline_ns = stop_clock_ns() + (int64_t)(limits->seconds * 1e9) + GRACE_NS;
-    bool no_room = false;
+    bool out_of_memory = false;
     if (start_worker(limits->worker_path, fds[1], &pid)) {
         struct arena scratch = arena_make(a->mem);
         close(fds[1]);
         fds[1] = -1;
-        if (send_model(&w, m, start, limits, &scratch, &no_room))
-            no_room = !receive_answer(&w, m, a, out);
+        if (send_model(&w, m, start, limits, &scratch, &out_of_memory))
+            out_of_memory = !receive_answer(&w, m, a, out);
         end_worker(pid);
         arena_free(&scratch);
     }
     if (fds[1] >= 0)
         close(fds[1]);
     close(fds[0]);
-    return !no_room;
+    return !out_of_memory;
 }

@@ -128,13 +128,13 @@ static status read_id(struct reader *r, const struct field *f, const char **out)
         return bad(r, f->from, "the id is empty", "");
     char *id = arena_alloc(r->a, f->n + 1);
     if (!id)
-        return diag_no_room(r->d);
+        return diag_out_of_memory(r->d);
     memcpy(id, f->at, f->n);
     if (map_get(&r->ids, id, f->n, &line))
         return diag_error(r->d, DIAG_MALFORMED, loc_line(r->file, r->line, (int64_t)f->from + 1),
                           "id \"%s\" is already on line %" PRId64, id, line);
     *out = id;
-    return map_put(&r->ids, id, f->n, r->line) ? ST_OK : diag_no_room(r->d);
+    return map_put(&r->ids, id, f->n, r->line) ? ST_OK : diag_out_of_memory(r->d);
 }
 
 static void keep_worst(status *st, status next) {
@@ -209,7 +209,7 @@ status buffers_read(struct arena *a, struct diags *d, const struct source *csv,
     out->id = ARENA_ARRAY(a, const char *, n);
     out->row = ARENA_ARRAY(a, struct buffers_row, n);
     if (!out->buffer || !out->id || !out->row)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     for (; next_row(&r, &out->row[out->n]); out->n++)
         keep_worst(&st, read_row(&r, &out->row[out->n], &out->buffer[out->n], &out->id[out->n]));
     return st;

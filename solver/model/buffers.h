@@ -1,11 +1,23 @@
-// The CSV door of the offset allocator, in MiniMalloc's format. The first line names the columns:
-// id, lower, upper and size are needed, in any order; alignment and fixed (an offset that is given;
-// empty: none) are optional; others are kept as they are. What is written has the same rows and
-// columns, and the offset as a further one, or in place of an offset column that was there.
+// Buffers: what the offset allocator (solver/offsets.h) gives addresses to; and their CSV form,
+// which is MiniMalloc's. The first line names the columns: id, lower, upper and size are needed, in
+// any order; alignment and fixed (an offset that is given; empty: none) are optional; others are
+// kept as they are. What is written has the same rows and columns, and the offset as a further one,
+// or in place of an offset column that was there.
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "ir/base/file.h"
-#include "solver/offsets.h"
+
+struct buffer {
+    int64_t lower, upper; // live from lower up to, not including, upper; lower <= upper
+    int64_t size;         // bytes, >= 0
+    int64_t alignment;    // the offset is a multiple of it; 0 and 1: any offset
+    bool is_fixed;        // the offset is given:
+    int64_t fixed;
+};
 
 struct buffers_row {
     const char *text; // without its line end

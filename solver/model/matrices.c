@@ -14,7 +14,7 @@ status matrices_make(const struct problem *p, struct steps s, struct arena *a, s
                              .S = ARENA_ARRAY(a, bool, (size_t)n *(size_t)n)};
     bool *held = ARENA_ARRAY(a, bool, n), *ran = ARENA_ARRAY(a, bool, n);
     if (!out->order || !out->R || !out->S || !held || !ran)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     for (int32_t k = 0; k < s.n; k++) {
         int32_t v = s.at[k].node;
         held[v] = s.at[k].kind == STEP_COMPUTE;

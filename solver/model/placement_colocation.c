@@ -14,7 +14,7 @@ status placement_link_groups(struct arena *a, struct diags *d, const char *file,
     p->group_nodes = ARENA_ARRAY(a, int32_t, p->graph.n);
     int32_t *next = ARENA_ARRAY(a, int32_t, p->n_groups);
     if (!p->group_start || !p->group_nodes || !next)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     for (int32_t i = 0; i < p->graph.n; i++)
         p->group_start[p->group[i] + 1]++;
     for (int32_t g = 0; g < p->n_groups; g++) {

@@ -40,7 +40,7 @@ static status read_place(struct reader *r, struct loc at, const json_t *object, 
         return diag_error(r->diags, DIAG_MALFORMED, at, "there are two places named \"%s\"",
                           out->name);
     if (!map_put_text(&r->places, out->name, out - r->p->place))
-        return diag_no_room(r->diags);
+        return diag_out_of_memory(r->diags);
     return ST_OK;
 }
 
@@ -55,7 +55,7 @@ static status read_devices(struct reader *r) {
     p->n_places = p->n_devices + 1;
     p->place = ARENA_ARRAY(r->arena, struct place, p->n_places);
     if (!p->place)
-        return diag_no_room(r->diags);
+        return diag_out_of_memory(r->diags);
     status worst = ST_OK;
     for (size_t k = 0; k < n; k++) {
         const json_t *device = json_array_get(list, k);
@@ -102,7 +102,7 @@ static status read_ends(const struct reader *r, struct loc at, const json_t *lin
     const struct place *place = r->p->place;
     out->name =
         str_format(r->arena, "%s-%s", place[out->between[0]].name, place[out->between[1]].name);
-    return out->name ? ST_OK : diag_no_room(r->diags);
+    return out->name ? ST_OK : diag_out_of_memory(r->diags);
 }
 
 static int32_t new_resource(const struct reader *r, const char *name) {
@@ -138,7 +138,7 @@ static status link_resources(struct reader *r, struct loc at, const json_t *obje
         if (!map_get_text(&r->buses, bus, &resource)) {
             resource = new_resource(r, bus);
             if (!map_put_text(&r->buses, bus, resource))
-                return diag_no_room(r->diags);
+                return diag_out_of_memory(r->diags);
         }
         out->resource[0] = out->resource[1] = (int32_t)resource;
     } else {
@@ -146,7 +146,7 @@ static status link_resources(struct reader *r, struct loc at, const json_t *obje
         const char *back =
             str_format(r->arena, "%s-%s", place[out->between[1]].name, place[out->between[0]].name);
         if (!back)
-            return diag_no_room(r->diags);
+            return diag_out_of_memory(r->diags);
         out->resource[0] = new_resource(r, out->name);
         out->resource[1] = duplex ? new_resource(r, back) : out->resource[0];
     }
@@ -191,7 +191,7 @@ static status read_links(struct reader *r) {
     p->link = ARENA_ARRAY(r->arena, struct link, n);
     p->resource_name = ARENA_ARRAY(r->arena, const char *, (size_t)p->n_devices + 2 * n);
     if (!p->link || !p->resource_name)
-        return diag_no_room(r->diags);
+        return diag_out_of_memory(r->diags);
     for (int32_t k = 0; k < p->n_devices; k++)
         new_resource(r, p->place[k].name);
     status worst = ST_OK;

@@ -67,7 +67,7 @@ static status node_group(const struct reader *r, struct loc at, struct map *grou
     const char *name = value ? json_string_value(value) : NULL;
     if (!name || !map_get_text(groups, name, &group)) {
         if (name && !map_put_text(groups, name, group))
-            return diag_no_room(r->diags);
+            return diag_out_of_memory(r->diags);
         p->n_groups++;
     }
     p->group[i] = (int32_t)group;
@@ -81,7 +81,7 @@ static status note_name(const struct reader *r, struct map *names, int32_t i) {
     if (map_get_text(names, name, &before))
         return diag_error(r->diags, DIAG_MALFORMED, where(r, "node", (size_t)i),
                           "node %lld is named \"%s\" too", (long long)before, name);
-    return map_put_text(names, name, i) ? ST_OK : diag_no_room(r->diags);
+    return map_put_text(names, name, i) ? ST_OK : diag_out_of_memory(r->diags);
 }
 
 static status read_node(const struct reader *r, struct map *groups, const json_t *node, int32_t i) {
@@ -108,7 +108,7 @@ static status read_nodes(const struct reader *r) {
     p->move_cost = ARENA_ARRAY(r->arena, int64_t, n);
     p->group = ARENA_ARRAY(r->arena, int32_t, n);
     if (!p->cost || !p->resident_bytes || !p->move_cost || !p->group)
-        return diag_no_room(r->diags);
+        return diag_out_of_memory(r->diags);
     struct map groups = map_make(r->arena), names = map_make(r->arena);
     const json_t *nodes = json_object_get(r->root, "nodes");
     status worst = ST_OK;

@@ -88,7 +88,7 @@ void placement_print(struct str *out, const struct placement *p) {
         out,
         "{\"format\": \"mfc-problem\", \"version\": 1,\n \"time\": {\"unit\": \"%s\", \"ticks\": "
         "%lld},\n \"fixed_bytes\": %lld,\n \"devices\": [",
-        p->time_unit, (long long)p->ticks, (long long)g->fixed_bytes);
+        p->time_unit, (long long)p->ticks, (long long)g->persistent_bytes);
     for (int32_t k = 0; k < p->n_devices; k++) {
         str_add(out, k ? ",\n  " : "\n  ");
         print_place(out, p, k);

@@ -103,7 +103,7 @@ status placement_make_routes(struct arena *a, struct diags *d, const char *file,
     struct search s = {.p = p, .done = ARENA_ARRAY(&scratch, bool, n)};
     status st = ST_OK;
     if (!p->route || !time || !s.done) {
-        st = diag_no_room(d);
+        st = diag_out_of_memory(d);
     } else {
         for (int32_t i = 0; i < p->graph.n; i++) {
             s.mean_bytes += (double)p->graph.bytes[i] / p->graph.n;

@@ -24,7 +24,7 @@ status problem_alloc(struct arena *a, struct diags *d, int64_t n, struct problem
     out->backward = ARENA_ARRAY(a, bool, n);
     if (!out->name || !out->cost || !out->bytes || !out->workspace || !out->keep || !out->once ||
         !out->backward)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     return ST_OK;
 }
 
@@ -36,7 +36,7 @@ static const char *node_path(struct arena *a, const struct problem *p, int64_t i
 static status fill_names(struct arena *a, struct diags *d, struct problem *p) {
     for (int32_t i = 0; i < p->n; i++)
         if (!p->name[i] && !(p->name[i] = str_format(a, "%d", i)))
-            return diag_no_room(d);
+            return diag_out_of_memory(d);
     return ST_OK;
 }
 
@@ -44,12 +44,12 @@ static status fill_names(struct arena *a, struct diags *d, struct problem *p) {
 static status check_numbers(struct arena *a, struct diags *d, const char *file,
                             const struct problem *p) {
     status st = ST_OK;
-    int64_t bytes = p->fixed_bytes, cost = 0;
+    int64_t bytes = p->persistent_bytes, cost = 0;
     if (p->n == 0)
         st = diag_error(d, DIAG_MALFORMED, loc_file(file), "the problem has no nodes");
-    if (p->fixed_bytes < 0 || p->fixed_bytes > PROBLEM_MAX_BYTES)
+    if (p->persistent_bytes < 0 || p->persistent_bytes > PROBLEM_MAX_BYTES)
         return diag_error(d, DIAG_MALFORMED, loc_file(file), "fixed_bytes is %lld, not 0 .. 2^60",
-                          (long long)p->fixed_bytes);
+                          (long long)p->persistent_bytes);
     for (int32_t i = 0; i < p->n; i++) {
         if (p->cost[i] < 0 || p->bytes[i] < 0 || p->workspace[i] < 0) {
             st = diag_error(d, DIAG_MALFORMED, loc_path(file, node_path(a, p, i)),
@@ -85,7 +85,7 @@ static status report_order(struct arena *a, struct diags *d, const char *file,
     int32_t *ready = ARENA_ARRAY(a, int32_t, n), *heads = ARENA_ARRAY(a, int32_t, n_edges);
     int32_t *in = ARENA_ARRAY(a, int32_t, n);
     if (!start || !waits || !ready || !heads || !in)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     for (int64_t k = 0; k < n_edges; k++) {
         start[e[k].from + 1]++;
         waits[e[k].to]++;
@@ -187,7 +187,7 @@ status problem_link(struct arena *a, struct diags *d, struct problem_edge *edges
     p->out_of = ARENA_ARRAY(a, int32_t, p->n_edges);
     int32_t *next = ARENA_ARRAY(a, int32_t, p->n);
     if (!p->in_start || !p->out_start || !p->in_of || !p->out_of || !next)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     for (int32_t k = 0; k < p->n_edges; k++) {
         p->in_start[edges[k].to + 1]++;
         p->out_start[edges[k].from + 1]++;
@@ -221,7 +221,7 @@ int64_t problem_given_peak(const struct problem *p, struct arena *scratch) {
     int64_t *leaves = ARENA_ARRAY(scratch, int64_t, p->n); // bytes that leave after node i
     if (!leaves)
         return -1;
-    int64_t held = p->fixed_bytes, peak = held;
+    int64_t held = p->persistent_bytes, peak = held;
     for (int32_t i = 0; i < p->n; i++) {
         int32_t last = i;
         if (p->out_start[i + 1] > p->out_start[i])
@@ -253,5 +253,5 @@ int64_t problem_floor(const struct problem *p, int32_t *node) {
     }
     if (node)
         *node = at;
-    return most + p->fixed_bytes;
+    return most + p->persistent_bytes;
 }

@@ -2,9 +2,9 @@
 // each, and a budget of bytes. It knows nothing of ONNX.
 //
 // Memory model: an output is held from its computation until it is freed; while a node runs, all
-// that is held counts, its inputs and its output among it, its workspace, and `fixed_bytes` on top.
-// A node may run many times. Nothing is in place. Nodes are numbered in a topological order, the
-// *given* order.
+// that is held counts, its inputs and its output among it, its workspace, and `persistent_bytes` on
+// top. A node may run many times. Nothing is in place. Nodes are numbered in a topological order,
+// the *given* order.
 #pragma once
 
 #include <stdbool.h>
@@ -31,7 +31,7 @@ struct problem {
     bool *once;         // must not run twice (random, or otherwise unrepeatable)
     bool *backward;     // part of the backward pass; `has_forward` says whether this is known
     bool has_forward;
-    int64_t fixed_bytes;
+    int64_t persistent_bytes;
 
     // Edges, sorted, without duplicates: node i reads in_of[in_start[i] .. in_start[i+1]-1], and is
     // read by out_of[out_start[i] .. out_start[i+1]-1].
@@ -68,6 +68,6 @@ int64_t problem_base_cost(const struct problem *p); // every node once
 int64_t problem_given_peak(const struct problem *p, struct arena *scratch);
 
 // A lower bound on any peak in any order: the largest of inputs + output + workspace over all
-// nodes, and the sum of what is kept; fixed_bytes included. *node is the one that forces it, or -1
-// when the kept tensors do. (node may be NULL.)
+// nodes, and the sum of what is kept; persistent_bytes included. *node is the one that forces it,
+// or -1 when the kept tensors do. (node may be NULL.)
 int64_t problem_floor(const struct problem *p, int32_t *node);

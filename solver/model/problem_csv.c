@@ -35,7 +35,7 @@ struct csv {
     enum column columns[N_COLUMNS]; // of the current table
     size_t n_columns;               // 0: no table yet
     bool in_edges, has_forward;
-    int64_t fixed_bytes;
+    int64_t persistent_bytes;
     struct map ids; // name -> node
     VEC(struct row) rows;
     VEC(struct problem_edge) edges;
@@ -125,7 +125,7 @@ static status read_row(struct csv *c, char *line) {
         return bad(c, "there are fewer fields than the header has");
     if (c->in_edges) {
         struct problem_edge e = {(int32_t)row.value[FROM], (int32_t)row.value[TO]};
-        return VEC_PUSH(c->arena, &c->edges, e) ? ST_OK : diag_no_room(c->diags);
+        return VEC_PUSH(c->arena, &c->edges, e) ? ST_OK : diag_out_of_memory(c->diags);
     }
     int64_t before;
     if (map_get_text(&c->ids, row.name, &before))
@@ -134,7 +134,7 @@ static status read_row(struct csv *c, char *line) {
         return diag_error(c->diags, DIAG_LIMIT, loc_line(c->file, c->line, 1),
                           "more than %d nodes; that many are taken at most", LIMIT_SOLVER_NODES);
     if (!map_put_text(&c->ids, row.name, (int64_t)c->rows.n) || !VEC_PUSH(c->arena, &c->rows, row))
-        return diag_no_room(c->diags);
+        return diag_out_of_memory(c->diags);
     return ST_OK;
 }
 
@@ -147,7 +147,7 @@ static status read_line(struct csv *c, char *line) {
     if (is_header(line))
         return read_header(c, line);
     if (strncmp(line, "fixed_bytes,", 12) == 0)
-        return read_int(c, "fixed_bytes", line + 12, &c->fixed_bytes);
+        return read_int(c, "fixed_bytes", line + 12, &c->persistent_bytes);
     if (c->n_columns == 0)
         return bad(c, "a header line is expected first: name,cost,bytes");
     return read_row(c, line);
@@ -157,13 +157,13 @@ static status build(struct csv *c, struct arena *a, struct problem *out) {
     status st = problem_alloc(a, c->diags, (int64_t)c->rows.n, out);
     if (st != ST_OK)
         return st;
-    out->fixed_bytes = c->fixed_bytes;
+    out->persistent_bytes = c->persistent_bytes;
     out->has_forward = c->has_forward;
     for (size_t i = 0; i < c->rows.n; i++) {
         const struct row *r = &c->rows.at[i];
         out->name[i] = arena_copy(a, r->name, strlen(r->name) + 1);
         if (!out->name[i])
-            return diag_no_room(c->diags);
+            return diag_out_of_memory(c->diags);
         out->cost[i] = r->value[COST];
         out->bytes[i] = r->value[BYTES];
         out->workspace[i] = r->value[WORKSPACE];

@@ -65,7 +65,7 @@ static status read_node(const struct reader *r, const json_t *node, size_t i) {
     if (name) {
         p->name[i] = arena_copy(r->arena, json_string_value(name), json_string_length(name) + 1);
         if (!p->name[i])
-            return diag_no_room(r->diags);
+            return diag_out_of_memory(r->diags);
     }
     if (json_object_get(node, "backward"))
         p->has_forward = true;
@@ -100,7 +100,7 @@ static status read_edges(const struct reader *r, const json_t *edges, struct pro
     size_t n = json_array_size(edges);
     *out = ARENA_ARRAY(r->arena, struct problem_edge, n);
     if (!*out)
-        return diag_no_room(r->diags);
+        return diag_out_of_memory(r->diags);
     for (size_t k = 0; k < n; k++) {
         const json_t *edge = json_array_get(edges, k);
         int64_t from = -1, to = -1;
@@ -157,7 +157,7 @@ status problem_of_json(struct arena *a, struct diags *d, const char *file, const
         return st;
     struct reader r = {a, d, file, out};
     struct problem_edge *pairs = NULL;
-    st = json_get_int(d, loc_file(file), root, "fixed_bytes", &out->fixed_bytes);
+    st = json_get_int(d, loc_file(file), root, "fixed_bytes", &out->persistent_bytes);
     if (st == ST_OK)
         st = read_nodes(&r, nodes);
     if (st == ST_OK)

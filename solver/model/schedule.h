@@ -22,13 +22,13 @@ enum outcome { OUTCOME_UNKNOWN, OUTCOME_FEASIBLE, OUTCOME_OPTIMAL, OUTCOME_INFEA
 struct schedule {
     enum outcome outcome;
     bool free_order;      // first executions may differ from the given order
-    int64_t budget_bytes; // includes fixed_bytes
+    int64_t budget_bytes; // includes persistent_bytes
     int64_t peak_bytes;   // by the checker
     int64_t cost;         // by the checker
     int64_t base_cost;
     int64_t bound; // no schedule with the first executions in this order costs less; or BOUND_NONE
     int64_t bound_any;   // the same over all orders; or BOUND_NONE
-    int64_t least_bytes; // proven: no schedule fits a smaller budget (in the asked kind of order)
+    int64_t min_bytes;   // proven: no schedule fits a smaller budget (in the asked kind of order)
     int64_t known_bytes; // the least budget for which a schedule was seen; 0: none
     int32_t *forcing;    // infeasible: the nodes that force it, when they are known
     int32_t n_forcing;

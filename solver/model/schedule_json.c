@@ -31,7 +31,7 @@ static void add_head(struct str *s, const struct schedule *x, double seconds) {
     str_addf(s, ",\"base_cost\":%lld", (long long)x->base_cost);
     add_bound(s, "bound", x->bound);
     add_bound(s, "bound_any", x->bound_any);
-    str_addf(s, ",\"least_bytes\":%lld", (long long)x->least_bytes);
+    str_addf(s, ",\"least_bytes\":%lld", (long long)x->min_bytes);
     if (x->known_bytes > 0)
         str_addf(s, ",\"known_bytes\":%lld", (long long)x->known_bytes);
     if (seconds >= 0)
@@ -74,7 +74,7 @@ static status read_steps(struct arena *a, struct diags *d, const char *file, con
         return diag_error(d, DIAG_LIMIT, loc_file(file), "%zu steps are too many", n);
     *out = (struct steps){ARENA_ARRAY(a, struct step, n), (int32_t)n};
     if (!out->at)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     for (size_t k = 0; k < n; k++) {
         const json_t *step = json_array_get(list, k);
         const char *kind = json_string_value(json_array_get(step, 0));
@@ -125,7 +125,7 @@ static status read_root(struct arena *a, struct diags *d, const char *file, cons
         {"base_cost", &out->base_cost},
         {"bound", &out->bound},
         {"bound_any", &out->bound_any},
-        {"least_bytes", &out->least_bytes},
+        {"least_bytes", &out->min_bytes},
         {"known_bytes", &out->known_bytes},
     };
     for (size_t k = 0; st == ST_OK && k < sizeof numbers / sizeof *numbers; k++)

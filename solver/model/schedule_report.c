@@ -106,7 +106,7 @@ status schedule_report_failure(const struct problem *p, const struct schedule *s
     str_add(&text, never ? "no schedule fits the budget of " : "found no schedule within ");
     add_size(&text, s->budget_bytes);
     str_add(&text, "; proven: every schedule needs at least ");
-    add_size(&text, s->least_bytes);
+    add_size(&text, s->min_bytes);
     if (s->known_bytes > 0) {
         str_add(&text, "; known to work: ");
         add_size(&text, s->known_bytes);

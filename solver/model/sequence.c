@@ -60,9 +60,10 @@ static bool walk(const struct problem *p, struct sequence s, int64_t budget_byte
     struct arena a = arena_make(scratch->mem);
     struct lives l;
     bool ok = find_lives(p, s, &a, &l);
-    *out = (struct sequence_facts){.peak_bytes = p->fixed_bytes, .wrong_at = ok ? l.wrong_at : 0};
+    *out =
+        (struct sequence_facts){.peak_bytes = p->persistent_bytes, .wrong_at = ok ? l.wrong_at : 0};
     *excess_bytes = 0;
-    int64_t held = p->fixed_bytes;
+    int64_t held = p->persistent_bytes;
     for (int32_t t = 0; ok && t < s.n; t++) {
         int32_t v = s.at[t];
         held += p->bytes[v];

@@ -13,7 +13,7 @@ struct sequence {
 };
 
 struct sequence_facts {
-    int64_t peak_bytes; // fixed_bytes included
+    int64_t peak_bytes; // persistent_bytes included
     int64_t cost;
     int32_t peak_at;  // position of the peak, the first one
     int32_t wrong_at; // -1: fine; else the first position whose node lacks an input, or runs again

@@ -15,7 +15,7 @@ static bool allocate(const struct problem *p, struct sequence s, struct arena *a
                             .workspace = ARENA_ARRAY(a, int64_t, n),
                             .keep = ARENA_ARRAY(a, bool, n),
                             .once = ARENA_ARRAY(a, bool, n),
-                            .fixed_bytes = p->fixed_bytes,
+                            .persistent_bytes = p->persistent_bytes,
                             .n_edges = (int32_t)n_edges,
                             .in_start = ARENA_ARRAY(a, int32_t, n + 1),
                             .in_of = ARENA_ARRAY(a, int32_t, n_edges),

@@ -51,7 +51,7 @@ static status read_tasks(const struct reader *r, const json_t *list, struct stra
                           "it is not a list, or too long");
     *out = (struct strategy){ARENA_ARRAY(r->arena, struct task, n), (int32_t)n};
     if (!out->at)
-        return diag_no_room(r->diags);
+        return diag_out_of_memory(r->diags);
     status worst = ST_OK;
     for (size_t k = 0; k < n; k++) {
         status st = read_task(r, json_array_get(list, k), k, &out->at[k]);
@@ -105,7 +105,7 @@ static status read_order(const struct reader *r, const json_t *list, int32_t *or
     int32_t *at = ARENA_ARRAY(r->scratch, int32_t, g->n);
     struct loc where = loc_path(r->file, "order");
     if (!at)
-        return diag_no_room(r->diags);
+        return diag_out_of_memory(r->diags);
     if (json_array_size(list) != (size_t)g->n)
         return diag_error(r->diags, DIAG_MALFORMED, where, "it must name every node once");
     for (int32_t k = 0; k < g->n; k++) {
@@ -134,12 +134,12 @@ static status assign(const struct reader *r, const json_t *root, struct strategy
     int32_t *order = ARENA_ARRAY(r->scratch, int32_t, p->graph.n);
     const json_t *given = json_object_get(root, "order");
     if (!on || !order)
-        return diag_no_room(r->diags);
+        return diag_out_of_memory(r->diags);
     status st = read_devices(r, root, on);
     if (st == ST_OK && given)
         st = read_order(r, given, order);
     if (st == ST_OK && !strategy_assign(p, given ? order : NULL, on, r->arena, out))
-        st = diag_no_room(r->diags);
+        st = diag_out_of_memory(r->diags);
     return st;
 }
 
@@ -149,7 +149,7 @@ static status compare_devices(const struct reader *r, const json_t *device,
     const struct placement *p = r->p;
     bool *on = ARENA_ARRAY(r->scratch, bool, (size_t)p->graph.n *(size_t)p->n_places);
     if (!on)
-        return diag_no_room(r->diags);
+        return diag_out_of_memory(r->diags);
     for (int32_t k = 0; k < s->n; k++)
         if (s->at[k].from == TASK_RUN)
             on[(int64_t)s->at[k].node * p->n_places + s->at[k].place] = true;
@@ -194,7 +194,7 @@ status strategy_read(struct arena *a, struct diags *d, const struct source *json
     for (int32_t k = 0; k < p->n_places; k++)
         ok = ok && map_put_text(&r.places, p->place[k].name, k);
     if (st == ST_OK)
-        st = ok ? read_root(&r, root, out) : diag_no_room(d);
+        st = ok ? read_root(&r, root, out) : diag_out_of_memory(d);
     json_decref(root);
     arena_free(&scratch);
     return st;

@@ -5,6 +5,7 @@
 // to its end, or ejection chains. Attempts grow in the manner of Luby's sequence, so that easy
 // answers come early and proofs come at all.
 #include "solver/offsets.h"
+#include "solver/check/offsets_check.h"
 
 #include <string.h>
 
@@ -38,7 +39,7 @@ static int64_t smaller(int64_t x, int64_t y) {
 }
 
 static int64_t run_bound(const struct run *r) {
-    int64_t bound = r->model.least_bytes;
+    int64_t bound = r->model.min_bytes;
     for (int32_t k = 0; k < r->model.n_parts; k++)
         bound = larger(bound, r->model.part[k].bound);
     return bound;
@@ -151,7 +152,7 @@ static status search(struct run *r) {
     r->order = ARENA_ARRAY(r->a, int32_t, n_most);
     r->share = ARENA_ARRAY(r->a, int32_t, r->model.n_parts);
     if (!r->round || !r->order || !r->share)
-        return diag_no_room(r->d);
+        return diag_out_of_memory(r->d);
     for (int32_t k = 0; k < r->model.n_parts; k++) {
         r->share[k] = SHARE_WHOLE;
         status st = part_starts(r, &r->model.part[k]);
@@ -194,7 +195,7 @@ static status verdict(const struct run *r, int64_t arena_bytes, int64_t bound) {
 
 static status finish(struct run *r, const struct buffer *buffers, size_t n, int64_t *offset,
                      int64_t *arena_bytes, int64_t *bound) {
-    *arena_bytes = r->model.least_bytes;
+    *arena_bytes = r->model.min_bytes;
     *bound = run_bound(r);
     for (size_t i = 0; i < n; i++)
         offset[i] = buffers[i].is_fixed ? buffers[i].fixed : 0;

@@ -165,7 +165,7 @@ status offsets_eject(struct offsets_part *p, int64_t capacity, uint64_t seed,
     *found = false;
     if (!chain_alloc(&c, &scratch)) {
         arena_free(&scratch);
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     }
     chain_init(&c);
     bool more = true, fits = true;

@@ -252,7 +252,7 @@ status offsets_exact(struct offsets_part *p, int64_t capacity, const int32_t *or
     *found = OFFSETS_UNKNOWN;
     if (!exact_alloc(&s, &scratch)) {
         arena_free(&scratch);
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     }
     exact_init(&s, order);
     struct region all = {s.stack, p->n, 0, p->n_sections, -1, -1};

@@ -56,7 +56,7 @@ status offsets_first_fit(struct offsets_part *p, const int32_t *order, struct of
     int64_t *offset = ARENA_ARRAY(&scratch, int64_t, p->n);
     if (!shelf_alloc(&shelf, &scratch, p->n) || !offset) {
         arena_free(&scratch);
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     }
     for (int32_t i = 0; i < p->n; i++)
         if (p->fixed[i] >= 0) {

@@ -171,10 +171,10 @@ static status make_parts(const struct buffer *buffers, size_t n_events, const st
         struct offsets_part *p = &out->part[out->n_parts++];
         size_t n = e + 1 - first;
         if (!part_alloc(a, p, (int32_t)(n / 2)))
-            return diag_no_room(d);
+            return diag_out_of_memory(d);
         part_fill(p, buffers, event + first, n, item);
         if (!part_near(a, p))
-            return diag_no_room(d);
+            return diag_out_of_memory(d);
         first = e + 1;
     }
     return ST_OK;
@@ -193,12 +193,12 @@ status offsets_model_make(const struct buffer *buffers, size_t n, struct arena *
     int32_t n_live = 0;
     if (!event || !item) {
         arena_free(&scratch);
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     }
     for (size_t i = 0; i < n; i++) {
         int64_t end = buffers[i].size + (buffers[i].is_fixed ? buffers[i].fixed : 0);
-        if (end > out->least_bytes)
-            out->least_bytes = end;
+        if (end > out->min_bytes)
+            out->min_bytes = end;
         if (is_live(&buffers[i])) {
             event[n_events++] = (struct event){buffers[i].lower, i, true};
             event[n_events++] = (struct event){buffers[i].upper, i, false};
@@ -210,7 +210,7 @@ status offsets_model_make(const struct buffer *buffers, size_t n, struct arena *
         n_parts += n_live == 0;
     }
     out->part = ARENA_ARRAY(a, struct offsets_part, n_parts);
-    st = out->part ? make_parts(buffers, n_events, event, item, a, d, out) : diag_no_room(d);
+    st = out->part ? make_parts(buffers, n_events, event, item, a, d, out) : diag_out_of_memory(d);
     arena_free(&scratch);
     return st;
 }

@@ -36,7 +36,7 @@ struct offsets_part {
 struct offsets_model {
     int32_t n_parts;
     struct offsets_part *part;
-    int64_t least_bytes; // from buffers that never live but still have to lie in the arena
+    int64_t min_bytes; // from buffers that never live but still have to lie in the arena
 };
 
 #define OFFSETS_NEAR_PAIRS ((int64_t)1 << 24)

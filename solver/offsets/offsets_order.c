@@ -66,7 +66,7 @@ status offsets_order(const struct offsets_part *p, uint32_t kind, uint64_t seed,
     int64_t *load = ARENA_ARRAY(&scratch, int64_t, p->n);
     if (!keyed || !load || !busiest(p, &scratch, load)) {
         arena_free(&scratch);
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     }
     struct rng rng = rng_make(seed, kind);
     static const double strength[3] = {0.1, 0.3, 0.6};

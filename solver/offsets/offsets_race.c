@@ -87,7 +87,7 @@ status offsets_race(const struct buffer *buffers, size_t n, const struct offsets
         return offsets_assign(buffers, n, options, a, d, stop, offset, arena_bytes, bound);
     struct race race = {buffers, n, ARENA_ARRAY(a, struct runner, n_searches), n_searches};
     if (!race.at)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     status st = ST_OK;
     for (int32_t k = 0; k < n_searches; k++) {
         status opened = runner_open(&race, k, options, a->mem, stop);
@@ -107,7 +107,7 @@ status offsets_race(const struct buffer *buffers, size_t n, const struct offsets
         *bound = k && *bound > race.at[k].bound ? *bound : race.at[k].bound;
     }
     if (st) {
-        st = diag_no_room(d);
+        st = diag_out_of_memory(d);
     } else {
         st = best->st;
         *arena_bytes = best->arena_bytes;

@@ -231,7 +231,7 @@ status offsets_skyline(struct offsets_part *p, const int32_t *order, struct offs
     int64_t *offset = ARENA_ARRAY(&scratch, int64_t, p->n);
     if (!t.node || !t.corner || !t.place || !s.at || !s.heap || !offset) {
         arena_free(&scratch);
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     }
     for (int32_t r = 0; r < p->n; r++)
         t.corner[r] = (struct corner){p->lo[order[r]], p->hi[order[r]], r};

@@ -49,7 +49,7 @@ static bool copy_best(struct place_search *s, const struct strategy *x) {
 status place_keep(struct place_search *s, const struct strategy *x, double value) {
     struct place_result *out = s->out;
     if (!copy_best(s, x))
-        return diag_no_room(s->diags);
+        return diag_out_of_memory(s->diags);
     out->value = value;
     struct arena scratch = arena_make(s->arena->mem);
     struct strategy_facts f;
@@ -58,7 +58,7 @@ status place_keep(struct place_search *s, const struct strategy *x, double value
         struct place_event e = {value, f.makespan_cost, f.load_cost, place_team_proposals(s),
                                 (double)(stop_clock_ns() - s->start_ns) * 1e-9};
         if (!VEC_PUSH(s->arena, &out->curve, e))
-            st = diag_no_room(s->diags);
+            st = diag_out_of_memory(s->diags);
         else if (s->hooks->improved)
             s->hooks->improved(s->hooks->context, &e, &out->best, &f);
     }
@@ -257,15 +257,15 @@ static status run_and_improve(struct place_search *s) {
 static status make_starts(struct place_search *s) {
     struct arena scratch = arena_make(s->arena->mem);
     status st = ST_OK;
-    for (int32_t k = 0; k < s->options->n_starts && s->n_starts < PLACE_STARTS_MOST / 2; k++) {
+    for (int32_t k = 0; k < s->options->n_initial && s->n_initial < PLACE_STARTS_MOST / 2; k++) {
         struct strategy_facts f;
         st = strategy_replay(s->p, &s->options->starts[k], &scratch, s->diags, &f);
         if (st != ST_OK)
             break;
-        s->starts[s->n_starts++] = s->options->starts[k];
+        s->starts[s->n_initial++] = s->options->starts[k];
     }
     arena_free(&scratch);
-    if (st != ST_OK || (!s->options->allowed.devices && s->n_starts > 0)) // others have others
+    if (st != ST_OK || (!s->options->allowed.devices && s->n_initial > 0)) // others have others
         return st;
     int32_t n = 0;
     struct remat_effort effort = {.stop = s->stop,
@@ -273,14 +273,14 @@ static status make_starts(struct place_search *s) {
                                   .seed = s->options->seed,
                                   .worker_path = s->options->worker_path};
     if (s->options->allowed.recompute && !s->options->resume) // dear, and not to be needed
-        n = place_remat(s->p, &effort, s->arena, s->starts + s->n_starts,
-                        PLACE_STARTS_MOST - s->n_starts);
-    s->n_starts += n > 0 ? n : 0;
+        n = place_remat(s->p, &effort, s->arena, s->starts + s->n_initial,
+                        PLACE_STARTS_MOST - s->n_initial);
+    s->n_initial += n > 0 ? n : 0;
     if (n >= 0)
-        n = place_starts(s->p, s->options->allowed.copies, s->arena, s->starts + s->n_starts,
-                         PLACE_STARTS_MOST - s->n_starts);
-    s->n_starts += n > 0 ? n : 0;
-    return n < 0 ? diag_no_room(s->diags) : ST_OK;
+        n = place_starts(s->p, s->options->allowed.copies, s->arena, s->starts + s->n_initial,
+                         PLACE_STARTS_MOST - s->n_initial);
+    s->n_initial += n > 0 ? n : 0;
+    return n < 0 ? diag_out_of_memory(s->diags) : ST_OK;
 }
 
 static status make_chains(struct place_search *s) {
@@ -291,8 +291,8 @@ static status make_chains(struct place_search *s) {
     s->at_rung = ARENA_ARRAY(s->arena, int32_t, s->n_chains);
     s->temperature = ARENA_ARRAY(s->arena, double, s->n_chains);
     if (!s->chain || !s->at_rung || !s->temperature)
-        return diag_no_room(s->diags);
-    int32_t n_good = 0, n_more = s->n_starts - s->n_chains;
+        return diag_out_of_memory(s->diags);
+    int32_t n_good = 0, n_more = s->n_initial - s->n_chains;
     int32_t first = o->team ? o->team->rank * s->n_chains : 0;
     for (int32_t k = 0; k < s->n_chains; k++) {
         struct place_chain *ch = &s->chain[k];
@@ -305,10 +305,10 @@ static status make_chains(struct place_search *s) {
         // What no chain begins with may still be the best so far.
         for (int32_t i = 0; k == 0 && i < n_more && !ch->failed; i++)
             ch->failed = !mcmc_start(&ch->mc, &s->starts[s->n_chains + i]);
-        ch->failed = ch->failed || !mcmc_start(&ch->mc, &s->starts[(first + k) % s->n_starts]);
+        ch->failed = ch->failed || !mcmc_start(&ch->mc, &s->starts[(first + k) % s->n_initial]);
         n_good += !ch->failed;
     }
-    return n_good > 0 ? ST_OK : diag_no_room(s->diags);
+    return n_good > 0 ? ST_OK : diag_out_of_memory(s->diags);
 }
 
 struct place_totals place_own_totals(const struct place_search *s) {
@@ -321,8 +321,8 @@ struct place_totals place_own_totals(const struct place_search *s) {
             sum.count[m].n_tried += c->count[m].n_tried;
             sum.count[m].n_accepted += c->count[m].n_accepted;
         }
-        if (c->excess_bytes < sum.least_excess_bytes)
-            sum.least_excess_bytes = c->excess_bytes;
+        if (c->excess_bytes < sum.min_excess_bytes)
+            sum.min_excess_bytes = c->excess_bytes;
     }
     return sum;
 }
@@ -333,7 +333,7 @@ static void sum_up(struct place_search *s) {
     struct place_result *out = s->out;
     struct place_totals own = place_own_totals(s);
     out->n_proposals = out->n_exchanges = out->n_exchanges_tried = 0;
-    out->least_excess_bytes = INT64_MAX;
+    out->min_excess_bytes = INT64_MAX;
     for (int32_t k = 0; k < (t ? t->n : 1); k++) {
         const struct place_totals *x = t && k != t->rank ? &s->mate[k].done : &own;
         for (int32_t m = 0; m < MCMC_KINDS; m++) {
@@ -343,8 +343,8 @@ static void sum_up(struct place_search *s) {
         out->n_proposals += x->n_proposals;
         out->n_exchanges += x->n_exchanges;
         out->n_exchanges_tried += x->n_exchanges_tried;
-        if ((x == &own || x->n_proposals > 0) && x->least_excess_bytes < out->least_excess_bytes)
-            out->least_excess_bytes = x->least_excess_bytes;
+        if ((x == &own || x->n_proposals > 0) && x->min_excess_bytes < out->min_excess_bytes)
+            out->min_excess_bytes = x->min_excess_bytes;
         out->n_lost += t && k != t->rank && s->mate[k].is_lost;
     }
 }

@@ -16,7 +16,8 @@ static uint64_t add_numbers(uint64_t x, const int64_t *at, int64_t n) {
 // Devices and links by what they come to: costs, memory, and routes.
 static uint64_t problem_identity(const struct placement *p) {
     const struct problem *g = &p->graph;
-    uint64_t x = add_numbers(0, (int64_t[]){g->n, g->n_edges, p->n_devices, g->fixed_bytes}, 4);
+    uint64_t x =
+        add_numbers(0, (int64_t[]){g->n, g->n_edges, p->n_devices, g->persistent_bytes}, 4);
     x = add_numbers(x, g->bytes, g->n);
     x = add_numbers(x, g->workspace, g->n);
     x = digest_block(g->in_of, (size_t)g->n_edges * sizeof *g->in_of, x);
@@ -124,7 +125,7 @@ static status read_tasks(struct place_search *s, struct arena *a, const json_t *
     size_t n = json_array_size(list);
     *out = (struct strategy){ARENA_ARRAY(a, struct task, n), (int32_t)n};
     if (!out->at)
-        return diag_no_room(s->diags);
+        return diag_out_of_memory(s->diags);
     for (size_t k = 0; k < n; k++) {
         int64_t x[3];
         for (size_t e = 0; e < 3; e++)
@@ -170,7 +171,7 @@ static status read_chain(struct place_search *s, const json_t *object, int32_t k
     }
     c->n_best = 0;
     c->best_value = real_of(object, "best_value");
-    return mcmc_start(c, &now) ? ST_OK : diag_no_room(s->diags);
+    return mcmc_start(c, &now) ? ST_OK : diag_out_of_memory(s->diags);
 }
 
 static status read_numbers(const struct place_search *s, const json_t *root,

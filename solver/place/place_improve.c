@@ -49,5 +49,5 @@ status place_improve(struct place_search *s, double seconds, bool is_end) {
     if (better)
         to->failed = !mcmc_start(&to->mc, &polished);
     arena_free(&scratch);
-    return st ? diag_no_room(s->diags) : ST_OK;
+    return st ? diag_out_of_memory(s->diags) : ST_OK;
 }

@@ -31,21 +31,21 @@ static void finish(struct starter *s, const int32_t *order) {
 
 // ---- Contiguous splits ----
 
-// Groups in their order, as many to each device in turn as keep its load within `most_cost` and its
+// Groups in their order, as many to each device in turn as keep its load within `max_cost` and its
 // resident bytes within its memory. False: some are left over.
-static bool fill(struct starter *s, int64_t most_cost) {
+static bool fill(struct starter *s, int64_t max_cost) {
     const struct placement *p = s->p;
     int32_t k = 0;
-    int64_t load = 0, bytes = p->graph.fixed_bytes;
+    int64_t load = 0, bytes = p->graph.persistent_bytes;
     for (int32_t g = 0; g < p->n_groups; g++) {
         int64_t resident = placement_group_resident(p, g);
-        for (;; k++, load = 0, bytes = p->graph.fixed_bytes) {
+        for (;; k++, load = 0, bytes = p->graph.persistent_bytes) {
             if (k == p->n_devices)
                 return false;
             if (!placement_group_runs_on(p, g, k))
                 continue;
             int64_t cost = group_cost(p, g, k);
-            if (load + cost <= most_cost && bytes + resident <= p->place[k].memory_bytes) {
+            if (load + cost <= max_cost && bytes + resident <= p->place[k].memory_bytes) {
                 load += cost;
                 bytes += resident;
                 s->device[g] = k;

@@ -211,7 +211,7 @@ bool place_list(const struct placement *p, enum list_kind kind, struct arena *a,
                      .room = ARENA_ARRAY(&scratch, int64_t, p->n_devices)};
     bool ok = l.home && l.on && l.there && l.avail && l.room && rank(p, &scratch, order);
     for (int32_t k = 0; ok && k < p->n_devices; k++)
-        l.room[k] = p->place[k].memory_bytes - p->graph.fixed_bytes;
+        l.room[k] = p->place[k].memory_bytes - p->graph.persistent_bytes;
     for (int32_t x = 0; ok && x < p->n_groups; x++)
         l.home[x] = -1;
     for (size_t i = 0; ok && i < all; i++)

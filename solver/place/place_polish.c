@@ -83,7 +83,7 @@ static void number(struct polisher *f, struct extraction *x) {
 
 static void fill(struct polisher *f, bool *is_kept) {
     const struct problem *g = &f->p->graph;
-    f->problem.fixed_bytes = g->fixed_bytes;
+    f->problem.persistent_bytes = g->persistent_bytes;
     for (int32_t k = 0; k < f->s.n; k++) {
         const struct task *t = &f->s.at[k];
         int32_t i = f->at[k];
@@ -96,7 +96,7 @@ static void fill(struct polisher *f, bool *is_kept) {
         f->problem.workspace[i] = runs ? g->workspace[t->node] : 0;
     }
     for (int32_t i = 0; i < f->problem.n; i++)
-        f->problem.fixed_bytes += f->node[i] >= 0 ? f->p->resident_bytes[f->node[i]] : 0;
+        f->problem.persistent_bytes += f->node[i] >= 0 ? f->p->resident_bytes[f->node[i]] : 0;
     // What is kept is the last run of all, wherever that is.
     for (int32_t k = f->s.n; k-- > 0;) {
         int32_t v = f->s.at[k].node;
@@ -121,7 +121,7 @@ static status extract(struct polisher *f) {
     f->part.at = ARENA_ARRAY(f->scratch, int32_t, n);
     bool *is_kept = ARENA_ARRAY(f->scratch, bool, g->n);
     if (!x.runs || !x.latest || !x.edge || !f->node || !f->at || !f->part.at || !is_kept)
-        return diag_no_room(f->diags);
+        return diag_out_of_memory(f->diags);
     number(f, &x);
     if (x.n == 0) {
         f->problem.n = 0;
@@ -179,10 +179,10 @@ static status solve_part(struct polisher *f, int64_t budget, double seconds, str
     struct steps start;
     struct sequence_facts facts;
     if (!sequence_measure(&f->problem, f->part, f->scratch, &facts))
-        return diag_no_room(f->diags);
+        return diag_out_of_memory(f->diags);
     if (facts.wrong_at < 0 && sequence_to_steps(&f->problem, f->part, f->scratch, &start)) {
         o.starts = &start;
-        o.n_starts = 1;
+        o.n_initial = 1;
     }
     o.budget_bytes = budget;
     o.free_order = false;
@@ -242,7 +242,7 @@ static status polish_device(struct polisher *f, double seconds, struct arena *a,
         if (st)
             return st;
         if (!splice(f, &found.steps, a, &x) || !take_if_better(f, x, &over, &mine))
-            return diag_no_room(f->diags);
+            return diag_out_of_memory(f->diags);
         *better = *better || mine;
         if (mine) // its numbers are of the strategy before
             return ST_OK;

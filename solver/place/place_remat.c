@@ -141,12 +141,12 @@ static status make_part(struct cutting *k, int32_t device, struct diags *d) {
     const struct problem *g = &k->p->graph;
     struct part *part = &k->part[device];
     struct problem_edge *edge = ARENA_ARRAY(k->scratch, struct problem_edge, g->n_edges);
-    int64_t n_edges = 0, fixed = g->fixed_bytes;
+    int64_t n_edges = 0, fixed = g->persistent_bytes;
     int32_t n = 0;
     *part = (struct part){.node = ARENA_ARRAY(k->scratch, int32_t, g->n),
                           .local = ARENA_ARRAY(k->scratch, int32_t, g->n)};
     if (!part->node || !part->local || !edge)
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     for (int32_t v = 0; v < g->n; v++)
         if (k->device[v] == device || is_read_on(k, v, device)) {
             part->node[n++] = v;
@@ -167,7 +167,7 @@ static status make_part(struct cutting *k, int32_t device, struct diags *d) {
         for (int32_t e = g->in_start[v]; e < g->in_start[v + 1]; e++)
             edge[n_edges++] = (struct problem_edge){part->local[g->in_of[e]] - 1, i};
     }
-    part->problem.fixed_bytes = fixed;
+    part->problem.persistent_bytes = fixed;
     return st ? st : problem_link(k->scratch, d, edge, n_edges, NULL, &part->problem);
 }
 

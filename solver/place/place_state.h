@@ -15,7 +15,7 @@ struct place_chain {
 
 // What a search has done, to be summed over a team.
 struct place_totals {
-    int64_t n_proposals, n_exchanges, n_exchanges_tried, least_excess_bytes;
+    int64_t n_proposals, n_exchanges, n_exchanges_tried, min_excess_bytes;
     struct mcmc_count count[MCMC_KINDS];
 };
 
@@ -41,7 +41,7 @@ struct place_search {
     int64_t start_ns, saved_ns; // saved: the last checkpoint
     struct rng rng;             // for exchanges
     struct strategy starts[PLACE_STARTS_MOST];
-    int32_t n_starts;
+    int32_t n_initial;
     struct place_result *out;
     int32_t cap_best;
     bool is_saving; // a checkpoint is due

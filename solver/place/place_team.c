@@ -29,7 +29,7 @@ status place_team_make(struct place_search *s) {
         s->work = s->work / t->n + (t->rank < s->work % t->n);
         s->work = s->work > 0 ? s->work : 1;
     }
-    return s->mate ? ST_OK : diag_no_room(s->diags);
+    return s->mate ? ST_OK : diag_out_of_memory(s->diags);
 }
 
 int64_t place_team_proposals(const struct place_search *s) {

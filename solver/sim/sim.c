@@ -20,7 +20,7 @@ static void clear(struct sim *s) {
     memset(s->busy_cost, 0, (size_t)p->n_resources * sizeof *s->busy_cost);
     memset(s->n_users, 0, (size_t)s->n_clocks * sizeof *s->n_users);
     for (int32_t k = 0; k < p->n_places; k++)
-        s->base_bytes[k] = k < p->n_devices ? p->graph.fixed_bytes : 0;
+        s->base_bytes[k] = k < p->n_devices ? p->graph.persistent_bytes : 0;
     for (int32_t v = 0; v < p->graph.n; v++) {
         s->first_of[v] = SIM_NONE;
         s->is_touched[v] = false;

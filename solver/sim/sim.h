@@ -137,7 +137,7 @@ struct sim {
     VEC(int32_t) loose;               // walked since the last skip, and others may look at them
     VEC(struct sim_binding) bindings; // scratch
 
-    int64_t most_cost; // of the walk; is_cut: it cannot be kept
+    int64_t max_cost; // of the walk; is_cut: it cannot be kept
     bool is_cut;
     bool is_bounded; // the ways to the end have been looked at
     bool walked;     // since the last commit or undo
@@ -172,9 +172,9 @@ int32_t sim_insert(struct sim *s, int32_t node, int32_t place, int32_t from, int
 void sim_remove(struct sim *s, int32_t task);
 
 // Carries the sequence out as far as it has changed. Ends early, as cut, once it is clear that the
-// makespan is more than most_cost. The result counts only if it is right. Once per proposal, after
+// makespan is more than max_cost. The result counts only if it is right. Once per proposal, after
 // its last edit.
-enum sim_verdict sim_evaluate(struct sim *s, int64_t most_cost);
+enum sim_verdict sim_evaluate(struct sim *s, int64_t max_cost);
 void sim_commit(struct sim *s); // only after SIM_RIGHT
 void sim_undo(struct sim *s);
 

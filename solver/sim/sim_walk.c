@@ -100,7 +100,7 @@ static void take(struct sim *s, int32_t resource, int64_t finish, int64_t durati
     w->clock[resource] = finish;
     w->done[resource] += duration;
     look(w, resource, finish - duration);
-    s->is_cut = s->is_cut || s->busy_cost[resource] - w->done[resource] > s->most_cost - finish;
+    s->is_cut = s->is_cut || s->busy_cost[resource] - w->done[resource] > s->max_cost - finish;
 }
 
 static void ends_at(struct sim *s, int32_t t, int64_t time) {
@@ -163,9 +163,9 @@ static bool at_snapshot(struct sim *s, int32_t *k, int32_t *n_since) {
     const struct sim_walk *old = s->snapshot[*k];
     flush_all(s);
     bool behind = s->task[s->walk.task].label > s->last_edit && !s->relabelled;
-    if (behind && s->most_cost != INT64_MAX && !s->is_bounded) {
+    if (behind && s->max_cost != INT64_MAX && !s->is_bounded) {
         s->is_bounded = true;
-        s->is_cut = sim_tail_bound(s, *k) > s->most_cost;
+        s->is_cut = sim_tail_bound(s, *k) > s->max_cost;
     }
     if (s->is_cut)
         return false;
@@ -243,9 +243,9 @@ static void sum_up(struct sim *s) {
     }
 }
 
-enum sim_verdict sim_evaluate(struct sim *s, int64_t most_cost) {
+enum sim_verdict sim_evaluate(struct sim *s, int64_t max_cost) {
     s->is_cut = s->is_bounded = false;
-    s->most_cost = most_cost;
+    s->max_cost = max_cost;
     if (!s->untimed) {
         if (!sim_bind(s))
             return SIM_WRONG;

@@ -62,7 +62,7 @@ static int64_t staged_dp(const struct problem *p, int64_t budget) {
         cost[set] = set ? NEVER : 0;
     for (int t = 0; t < p->n + (kept ? 1 : 0); t++)
         for (int k = 0; k <= t && k < p->n; k++)
-            staged_step(p, budget - p->fixed_bytes, t, k, cost);
+            staged_step(p, budget - p->persistent_bytes, t, k, cost);
     int64_t best = NEVER;
     for (int set = 0; set < 1 << p->n; set++)
         if ((set & kept) == kept && cost[set] < best)

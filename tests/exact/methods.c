@@ -54,8 +54,8 @@ static void judge(struct tally *t, const char *method, uint64_t index, const str
         complain(t, method, index, budget, "cost", st == ST_OK ? s.cost : -1, best);
     else if (best >= 0 && bound > best)
         complain(t, method, index, budget, "bound", bound, best);
-    else if (s.least_bytes > least)
-        complain(t, method, index, budget, "least budget", s.least_bytes, least);
+    else if (s.min_bytes > least)
+        complain(t, method, index, budget, "least budget", s.min_bytes, least);
     else if (best < 0 ? st != ST_INFEASIBLE : s.outcome != OUTCOME_OPTIMAL || s.cost != best)
         t->n_unproven++;
 }

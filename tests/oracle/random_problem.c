@@ -59,7 +59,7 @@ status random_problem(struct arena *a, struct diags *d, uint64_t seed, uint64_t 
     if (st != ST_OK)
         return st;
     if (!(mirrored ? mirror(a, n / 2, &edges) : scatter(a, &r, n, &edges)))
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     uint64_t sizes = rng_below(&r, 3), costs = rng_below(&r, 3);
     for (int32_t i = 0; i < n; i++) {
         out->bytes[i] = spread(&r, sizes, rng_below(&r, 8) ? 1 : 0);
@@ -70,7 +70,7 @@ status random_problem(struct arena *a, struct diags *d, uint64_t seed, uint64_t 
         out->keep[i] = rng_below(&r, 6) == 0;
         out->once[i] = rng_below(&r, 10) == 0;
     }
-    out->fixed_bytes = plain || rng_below(&r, 2) ? 0 : spread(&r, sizes, 0);
+    out->persistent_bytes = plain || rng_below(&r, 2) ? 0 : spread(&r, sizes, 0);
     out->has_forward = mirrored;
     for (int32_t i = n / 2; mirrored && i < n; i++)
         out->backward[i] = true;
@@ -84,7 +84,7 @@ status random_problem_chain(struct arena *a, struct diags *d, int32_t layers, in
     if (st != ST_OK)
         return st;
     if (!mirror(a, layers, &edges))
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     out->has_forward = true;
     for (int32_t i = 0; i < 2 * layers; i++) {
         out->bytes[i] = bytes;

@@ -92,7 +92,7 @@ static void expand(struct dp *s, uint32_t state, struct label l) {
         if ((s->inputs[v] & ~held) || (!first && p->once[v]) ||
             (first && !s->free_order && !next_in_order))
             continue;
-        int64_t during = s->held_bytes[held | bit] + p->workspace[v] + p->fixed_bytes;
+        int64_t during = s->held_bytes[held | bit] + p->workspace[v] + p->persistent_bytes;
         if (during > s->budget)
             continue;
         struct label to = {l.cost + p->cost[v], l.peak > during ? l.peak : during};
@@ -107,7 +107,7 @@ static bool run(struct dp *s, struct label *out) {
         s->best[i].cost = -1;
     memset(s->final, 0, n_states * sizeof *s->final);
     s->n_heap = 0;
-    reach(s, 0, (struct label){0, s->p->fixed_bytes});
+    reach(s, 0, (struct label){0, s->p->persistent_bytes});
     while (s->n_heap > 0 && !s->failed) {
         struct entry e = heap_pop(s);
         if (s->final[e.state])

@@ -35,7 +35,7 @@ static void complain(struct trip *t, const char *path) {
 static status put(struct trip *t, const struct model *m, const char *folder, int k,
                   const char *way) {
     const char *path = str_format(&t->arena, "%s/%d.%s.onnx", folder, k, way);
-    return path ? onnx_write(m, path, &t->options, &t->d) : diag_no_room(&t->d);
+    return path ? onnx_write(m, path, &t->options, &t->d) : diag_out_of_memory(&t->d);
 }
 
 static status go(struct trip *t, const char *path, const char *folder, int k) {

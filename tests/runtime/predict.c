@@ -40,7 +40,7 @@ static status predict(struct run *r, const char *what) {
         return st;
     if (strcmp(what, "peak") == 0)
         printf("%lld %lld %lld\n", (long long)report.plain_peak_bytes,
-               (long long)report.fused_peak_bytes, (long long)report.fixed_bytes);
+               (long long)report.fused_peak_bytes, (long long)report.persistent_bytes);
     for (size_t i = 0; strcmp(what, "order") == 0 && i < report.n_order; i++)
         puts(name_of(r->m->graph, graph_node(r->m->graph, report.order[i])));
     if (strcmp(what, "top") == 0) {

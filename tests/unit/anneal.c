@@ -20,8 +20,8 @@ static void state_agrees(struct state *st, struct arena *a) {
         return; // a replay of a wrong sequence has no peak
     assert_int_equal(facts.wrong_at, -1);
     assert_int_equal(facts.cost, st->cost);
-    assert_int_equal(facts.peak_bytes, profile_peak(&st->profile) + st->p->fixed_bytes);
-    assert_true((facts.peak_bytes > st->profile.limit + st->p->fixed_bytes) ==
+    assert_int_equal(facts.peak_bytes, profile_peak(&st->profile) + st->p->persistent_bytes);
+    assert_true((facts.peak_bytes > st->profile.limit + st->p->persistent_bytes) ==
                 (st->profile.total_excess > 0));
 }
 

@@ -99,18 +99,18 @@ static void options_can_be_listed_and_set(void **state) {
     (void)state;
     struct heard h;
     struct mfc *m = open_session(&h);
-    const char *name, *help, *preset;
+    const char *name, *help, *default_text;
     size_t n = 0;
     for (;; n++) {
-        mfc_option(m, n, &name, &help, &preset);
+        mfc_option(m, n, &name, &help, &default_text);
         if (!name)
             break;
         assert_non_null(help);
-        if (preset)
-            assert_int_equal(mfc_set(m, name, preset), MFC_OK);
+        if (default_text)
+            assert_int_equal(mfc_set(m, name, default_text), MFC_OK);
     }
-    mfc_option(m, n + 1000, &name, &help, &preset);
-    assert_true(!name && !help && !preset);
+    mfc_option(m, n + 1000, &name, &help, &default_text);
+    assert_true(!name && !help && !default_text);
     assert_int_equal(h.n, 0);
     mfc_free(m);
 }

@@ -19,7 +19,7 @@ static void small_program(struct cbc_model *m, struct arena *a, bool integer) {
         for (int j = 0; j < 3; j++)
             cbc_term(m, x[j], weights[r][j]);
     }
-    assert_false(m->no_room);
+    assert_false(m->out_of_memory);
 }
 
 static void a_linear_program(void **state) {

@@ -22,7 +22,7 @@
 static bool naive_is_right(const struct problem *p, const struct schedule *s) {
     bool held[MOST_NODES] = {0};
     int n_runs[MOST_NODES] = {0}, n_first = 0;
-    int64_t cost = 0, peak = p->fixed_bytes, base = 0;
+    int64_t cost = 0, peak = p->persistent_bytes, base = 0;
     for (int32_t k = 0; k < s->steps.n; k++) {
         int32_t v = s->steps.at[k].node;
         if (v < 0 || v >= p->n)
@@ -44,7 +44,7 @@ static bool naive_is_right(const struct problem *p, const struct schedule *s) {
         if (n_runs[v]++ == 0 && v != n_first++ && !s->free_order)
             return false;
         cost += p->cost[v];
-        int64_t now = p->fixed_bytes + p->workspace[v];
+        int64_t now = p->persistent_bytes + p->workspace[v];
         for (int32_t i = 0; i < p->n; i++)
             now += held[i] ? p->bytes[i] : 0;
         peak = now > peak ? now : peak;

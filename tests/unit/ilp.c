@@ -60,7 +60,7 @@ static void the_least_budget(void **state) {
         struct ilp_result r;
         solve_case(&s, &p, problem_given_peak(&p, &s.arena), ILP_LEAST, &r);
         int64_t least = front.at[front.n - 1].budget_bytes;
-        assert_true(r.least_bytes <= least && r.known_bytes >= least);
+        assert_true(r.min_bytes <= least && r.known_bytes >= least);
         n_proven += r.proven;
         scene_close(&s);
     }

@@ -41,7 +41,7 @@ static void a_lie_costs_only_itself(void **state) {
     assert_true(solve_settled(&r)); // as far as it is told, nothing fits
     assert_true(solve_offer(&r, good, 'A'));
     assert_int_equal(solve_best_bound(&r), exact);
-    assert_int_equal(best.least_bytes, least);
+    assert_int_equal(best.min_bytes, least);
     assert_int_equal(best.n_refused, 2);
     // Once there is a schedule, a bound above it is not taken at all.
     solve_bound_any(&r, facts.cost + 5, 'C');

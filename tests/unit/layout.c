@@ -264,7 +264,7 @@ static void out_of_the_arena(void **state) {
 }
 
 // No room at any moment is an answer, not a crash.
-static void no_room(void **state) {
+static void out_of_memory(void **state) {
     (void)state;
     struct scene s;
     scene_open(&s);
@@ -293,6 +293,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(in_place_rule),    cmocka_unit_test(colours),
         cmocka_unit_test(streams_apart),    cmocka_unit_test(moved_addresses),
-        cmocka_unit_test(out_of_the_arena), cmocka_unit_test(no_room)};
+        cmocka_unit_test(out_of_the_arena), cmocka_unit_test(out_of_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

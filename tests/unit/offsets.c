@@ -5,6 +5,7 @@
 
 #include "ir/base/file.h"
 #include "ir/base/rng.h"
+#include "solver/check/offsets_check.h"
 #include "solver/model/buffers.h"
 #include "solver/offsets.h"
 #include "tests/unit/unit.h"

@@ -34,7 +34,7 @@ static void one_budget(struct scene *s, const struct problem *p, bool free_order
     status st = run(s, p, &o, NULL, &out);
     if (cost < 0) {
         assert_true(st == ST_INFEASIBLE || st == ST_NO_PLAN);
-        assert_true(out.least_bytes <= out.known_bytes || out.known_bytes == 0);
+        assert_true(out.min_bytes <= out.known_bytes || out.known_bytes == 0);
         return;
     }
     assert_int_equal(st, ST_OK);

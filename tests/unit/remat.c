@@ -162,7 +162,7 @@ static void apply_and_compare(struct stage *s, const struct remat *r, struct ste
     assert_int_equal(model_verify(plan, &s->scene.diags), ST_OK);
     assert_int_equal(equivalence_check(s->m, plan, &s->scene.diags), ST_OK);
     assert_true(peak_of(s, plan->graph) <= replay.peak_bytes);
-    assert_true(result.again_cost <= replay.cost - r->units.base_cost);
+    assert_true(result.recompute_cost <= replay.cost - r->units.base_cost);
 }
 
 static void random_schedules_keep_meaning_and_memory(void **state) {
@@ -208,7 +208,7 @@ static void without_groups_the_sizes_are_exact(void **state) {
     stage_open(&s, crossing, "sort,shapes");
     assert_int_equal(remat_make(s.m->graph, &s.context, false, &r), ST_OK);
     assert_int_equal(r.groups.n, 7);
-    assert_int_equal(r.problem.fixed_bytes, 400 + 8);
+    assert_int_equal(r.problem.persistent_bytes, 400 + 8);
     assert_int_equal(problem_given_peak(&r.problem, &s.scene.arena), peak_of(&s, s.m->graph));
     assert_true(r.problem.keep[6] && !r.problem.keep[5]);
     assert_int_equal(r.problem.bytes[3], 240); // the indices are read by nobody

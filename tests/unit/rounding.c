@@ -96,9 +96,9 @@ static void infeasible_is_proven(void **state) {
         int64_t least = front.at[front.n - 1].budget_bytes;
         status st = run(&s, &p, "ilp", least - 1, &out);
         assert_true(st == ST_INFEASIBLE || st == ST_NO_PLAN);
-        assert_true(out.least_bytes <= least);
+        assert_true(out.min_bytes <= least);
         n_cases++;
-        n_proven += st == ST_INFEASIBLE && out.least_bytes == least;
+        n_proven += st == ST_INFEASIBLE && out.min_bytes == least;
         scene_close(&s);
     }
     assert_true(n_proven * 10 >= n_cases * 9);

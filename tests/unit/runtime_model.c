@@ -110,8 +110,8 @@ static void hidden_shapes_are_not_held(void **state) {
           "  %d = Expand(%b, %big) : f32[1000]\n  %s = ReduceSum(%d, keepdims=1) : f32[1]\n"
           "  %e = Mul(%h, %s)" T "  %z = ReduceSum(%e, keepdims=1) : f32[1]\n  output %z\n",
           RUNTIME_ORT);
-    assert_int_equal(o.r.fixed_bytes, 1000 + 8 + 8 + 1);
-    assert_int_equal(o.r.peak_bytes, o.r.fixed_bytes + 4 + 4000);
+    assert_int_equal(o.r.persistent_bytes, 1000 + 8 + 8 + 1);
+    assert_int_equal(o.r.peak_bytes, o.r.persistent_bytes + 4 + 4000);
     assert_string_equal(graph_value(o.m->graph, o.r.top[0].value)->name, "d");
     struct str top = str_make(&o.s.arena);
     runtime_print_top(&top, o.m, &o.r);

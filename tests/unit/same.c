@@ -294,7 +294,7 @@ static void types_from_the_step(void **state) {
 }
 
 // No room at any moment is an answer, not a crash.
-static void no_room(void **state) {
+static void out_of_memory(void **state) {
     (void)state;
     struct scene s;
     scene_open(&s);
@@ -318,7 +318,7 @@ int main(void) {
         cmocka_unit_test(attributes),     cmocka_unit_test(random_nodes),
         cmocka_unit_test(subgraphs),      cmocka_unit_test(functions),
         cmocka_unit_test(outputs),        cmocka_unit_test(inputs_and_constants),
-        cmocka_unit_test(no_room),        cmocka_unit_test(types_from_the_step),
+        cmocka_unit_test(out_of_memory),  cmocka_unit_test(types_from_the_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

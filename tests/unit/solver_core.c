@@ -130,7 +130,7 @@ static void a_run_hands_out_the_checked_best(void **state) {
     o.budget_bytes = 57;
     assert_int_equal(solve(&p, &o, &(struct solve_hooks){0}, &s.arena, &s.diags, &out),
                      ST_INFEASIBLE);
-    assert_int_equal(out.least_bytes, 58);
+    assert_int_equal(out.min_bytes, 58);
     assert_int_equal(out.n_forcing, 2);
     scene_close(&s);
 }

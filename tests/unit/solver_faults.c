@@ -63,7 +63,7 @@ static status work(struct arena *a, struct diags *d, const struct job *job) {
         return st;
     matrices_print(&text, &m);
     if (text.failed || !schedule_report(&text, &p, &s, a))
-        return diag_no_room(d);
+        return diag_out_of_memory(d);
     int64_t budgets[] = {60, 40, 30};
     if ((st = curve_sweep(&p, &o, &hooks, NULL, budgets, 3, a, d, curve)) != ST_OK)
         return st;

@@ -56,7 +56,7 @@ static void views_share_and_outputs_do_not(void **state) {
     assert_true(s->is_output[storage_named(&p, "c")]);
     assert_false(s->is_output[storage_named(&p, "a")]);
     assert_int_equal(s->bytes[storage_named(&p, "a")], 64);
-    assert_int_equal(s->fixed_bytes, 64 + 8 + 8);
+    assert_int_equal(s->persistent_bytes, 64 + 8 + 8);
     scene_close(&p.s);
 }
 

@@ -49,9 +49,9 @@ static void kinds_of_work(void **state) {
     assert_int_equal(p.t.n_steps, 7);
     for (size_t i = 0; i < 7; i++)
         assert_int_equal(p.t.work[i], expected[i]);
-    assert_int_equal(p.t.n_again, 2);
+    assert_int_equal(p.t.n_recomputed, 2);
     assert_int_equal(p.t.cost, 64);
-    assert_int_equal(p.t.again_cost, 21);
+    assert_int_equal(p.t.recompute_cost, 21);
     assert_int_equal(p.t.span, 64);
     assert_int_equal(p.t.start[4], 36);
     assert_int_equal(p.t.end[4], 56);
