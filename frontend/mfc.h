@@ -51,7 +51,7 @@ enum mfc_status {
 // A session: one model, its options, what was said about it.
 struct mfc;
 
-// The version of the library, such as "0.1.0".
+// The version of the library, such as "0.2.0".
 MFC_API const char *mfc_version(void);
 
 // A session that allocates at most limit_bytes for itself (0: no limit); an allocation above it

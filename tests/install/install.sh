@@ -42,7 +42,7 @@ cp "$source/examples/pipeline.c" project
 cat >project/CMakeLists.txt <<END
 cmake_minimum_required(VERSION 3.20)
 project(pipeline C)
-find_package(mfc 0.1 REQUIRED)
+find_package(mfc 0.2 REQUIRED)
 add_executable(pipeline pipeline.c)
 target_link_libraries(pipeline mfc::mfc)
 add_executable(pipeline_static pipeline.c)
