@@ -84,7 +84,42 @@ def resnet(folder):
          initializers, shapes)
 
 
+def unet(folder):
+    """A U-Net of three levels on 256x256 images, batch 8: half of its memory can be saved for a few percent of time."""
+    random = numpy.random.RandomState(3)
+    nodes, initializers = [], []
+
+    def conv(x, y, n_in, n_out):
+        initializers.extend([weights(random, y + ".w", n_out, n_in, 3, 3), weights(random, y + ".b", n_out)])
+        nodes.append(helper.make_node("Conv", [x, y + ".w", y + ".b"], [y], y,
+                                      kernel_shape=[3, 3], pads=[1, 1, 1, 1]))
+        nodes.append(helper.make_node("Relu", [y], [y + ".relu"], y + ".relu"))
+        return y + ".relu"
+
+    def double_conv(x, y, n_in, n_out):
+        return conv(conv(x, y + "a", n_in, n_out), y + "b", n_out, n_out)
+
+    x = double_conv("image", "down0", 3, 4)
+    skips = []
+    for i in range(1, 3):
+        skips.append(x)
+        nodes.append(helper.make_node("MaxPool", [x], [f"pool{i}"], f"pool{i}", kernel_shape=[2, 2], strides=[2, 2]))
+        x = double_conv(f"pool{i}", f"down{i}", 2 << i, 4 << i)
+    for i in (1, 0):
+        n = 4 << i
+        initializers.append(weights(random, f"up{i}.w", 2 * n, n, 2, 2))
+        nodes.append(helper.make_node("ConvTranspose", [x, f"up{i}.w"], [f"up{i}"], f"up{i}",
+                                      kernel_shape=[2, 2], strides=[2, 2]))
+        nodes.append(helper.make_node("Concat", [f"up{i}", skips[i]], [f"skip{i}"], f"skip{i}", axis=1))
+        x = double_conv(f"skip{i}", f"up{i}", 2 * n, n)
+    initializers.extend([weights(random, "head.w", 2, 4, 1, 1), weights(random, "head.b", 2)])
+    nodes.append(helper.make_node("Conv", [x, "head.w", "head.b"], ["logits"], "head", kernel_shape=[1, 1]))
+    save(folder, "unet", nodes, [floats("image", 8, 3, 256, 256)], [floats("logits", 8, 2, 256, 256)],
+         initializers, [])
+
+
 if __name__ == "__main__":
     target = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
     mlp(target)
     resnet(target)
+    unet(target)
