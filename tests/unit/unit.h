@@ -11,6 +11,9 @@
 #include "ir/base/diag.h"
 #include "ir/base/mem.h"
 
+// The first argument of the program, the name of a test file or WORKER_COMMAND; or NULL.
+extern const char *unit_command;
+
 // An arena, its gate and a list of diagnostics, ready for use.
 struct scene {
     struct mem mem;

@@ -169,8 +169,8 @@ static int misbehave(const char *fault) {
     return 0;
 }
 
-int main(int argc, char **argv) {
-    if (argc > 1 && strcmp(argv[1], WORKER_COMMAND) == 0) {
+int main(void) {
+    if (unit_command && strcmp(unit_command, WORKER_COMMAND) == 0) {
         const char *fault = getenv(FAULT);
         struct mem mem = mem_make(MEM_UNLIMITED);
         return fault ? misbehave(fault) : !worker_serve(0, &mem);
