@@ -1,6 +1,8 @@
-// External data: see external.h.
+// External data: see external.h. A location is resolved with openat2 (RESOLVE_BENEATH, no links),
+// or one path component at a time on kernels without it.
 #include "frontend/onnx/external.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -18,8 +20,8 @@ struct external external_make(struct arena *a, const char *folder) {
     return (struct external){.arena = a, .folder = folder, .fd = -1, .by_location = map_make(a)};
 }
 
-// Component by component, none of them a link, none of them "..".
-static int open_by_hand(int folder, const char *location) {
+// One path component at a time; refuses links and "..".
+static int open_by_component(int folder, const char *location) {
     int at = folder;
     while (true) {
         char part[NAME_MAX + 1];
@@ -40,7 +42,7 @@ static int open_by_hand(int folder, const char *location) {
         }
         int why = errno;
         struct stat st;
-        // A link in the middle of the path is "not a folder" to openat; say what it is.
+        // openat reports a link in the middle of the path as ENOTDIR; report ELOOP instead.
         if (fd < 0 && why == ENOTDIR && n <= NAME_MAX &&
             fstatat(at, part, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
             why = ELOOP;
@@ -54,12 +56,13 @@ static int open_by_hand(int folder, const char *location) {
     }
 }
 
-int external_open_beneath(int folder, const char *location, bool by_hand) {
+int external_open_beneath(int folder, const char *location, bool by_component) {
+    assert(folder >= 0 && location);
     if (*location == '/') {
         errno = EXDEV;
         return -1;
     }
-    if (!by_hand) {
+    if (!by_component) {
         struct open_how how = {.flags = READ_FLAGS,
                                .resolve =
                                    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
@@ -67,12 +70,11 @@ int external_open_beneath(int folder, const char *location, bool by_hand) {
         if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
             return (int)fd;
     }
-    return open_by_hand(folder, location);
+    return open_by_component(folder, location);
 }
 
-// Does the name lead outside by its wording alone? Then it is refused whether or not there is such
-// a file.
-static bool leads_outside(const char *location) {
+// An absolute path or one with "..": refused even when no such file exists.
+static bool is_outside(const char *location) {
     if (*location == '/')
         return true;
     for (const char *p = location; p; p = strchr(p, '/')) {
@@ -84,8 +86,8 @@ static bool leads_outside(const char *location) {
     return false;
 }
 
-static status look_at(struct external *e, struct diags *d, struct loc where, const char *location,
-                      int fd, struct source **out) {
+static status check_file(struct external *e, struct diags *d, struct loc where,
+                         const char *location, int fd, struct source **out) {
     struct stat st;
     if (fstat(fd, &st) < 0)
         return diag_error(d, DIAG_IO, where, "external data \"%s\": %s", location, strerror(errno));
@@ -94,9 +96,8 @@ static status look_at(struct external *e, struct diags *d, struct loc where, con
                           "external data \"%s\" is not a regular file", location);
     if (st.st_nlink != 1)
         return diag_error(d, DIAG_EXTERNAL_OUTSIDE, where,
-                          "external data \"%s\" is a file of several names (hard links), which may "
-                          "be outside of the "
-                          "model's folder; copy it",
+                          "external data \"%s\" has other hard links, which may lie outside the "
+                          "model's folder; replace the file with a copy",
                           location);
     struct source *s = ARENA_NEW(e->arena, struct source);
     const char *path = file_join(e->arena, e->folder, location);
@@ -107,20 +108,22 @@ static status look_at(struct external *e, struct diags *d, struct loc where, con
     return ST_OK;
 }
 
-// The file of that name; *out stays NULL when it is absent.
+// Opens the file; *out stays NULL when there is none.
 static status open_file(struct external *e, struct diags *d, struct loc where, const char *location,
                         struct source **out) {
     *out = NULL;
-    if (leads_outside(location))
+    if (is_outside(location))
         return diag_error(d, DIAG_EXTERNAL_OUTSIDE, where,
-                          "external data \"%s\" lead outside of the model's folder", location);
+                          "external data \"%s\" is outside the model's folder; move the file into "
+                          "the folder and correct its location in the model",
+                          location);
     if (!e->folder)
         return ST_OK;
     if (e->fd < 0 && (e->fd = open(e->folder, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
         return diag_error(d, DIAG_IO, loc_file(e->folder), "cannot open: %s", strerror(errno));
     int fd = external_open_beneath(e->fd, location, false);
     if (fd >= 0) {
-        status st = look_at(e, d, where, location, fd, out);
+        status st = check_file(e, d, where, location, fd, out);
         if (st)
             close(fd);
         return st;
@@ -129,9 +132,8 @@ static status open_file(struct external *e, struct diags *d, struct loc where, c
         return ST_OK;
     if (errno == ELOOP || errno == EXDEV)
         return diag_error(d, DIAG_EXTERNAL_OUTSIDE, where,
-                          "external data \"%s\" are reached through a symbolic link, which may "
-                          "lead outside of the "
-                          "model's folder; copy the file",
+                          "external data \"%s\" is reached through a symbolic link, which may lead "
+                          "outside the model's folder; replace the link with the file",
                           location);
     return diag_error(d, DIAG_IO, where, "external data \"%s\": %s", location, strerror(errno));
 }
@@ -156,8 +158,8 @@ static status file_of(struct external *e, struct diags *d, struct loc where, con
     return st;
 }
 
-// A whole number, not negative, nothing around it.
-static bool whole_number(const char *text, int64_t *out) {
+// Decimal digits only.
+static bool parse_number(const char *text, int64_t *out) {
     int64_t x = 0;
     if (!*text)
         return false;
@@ -171,6 +173,7 @@ static bool whole_number(const char *text, int64_t *out) {
 
 status external_find(struct external *e, struct diags *d, struct loc where, struct tensor *t) {
     const char *location = NULL, *offset_text = NULL, *length_text = NULL;
+    assert(t->payload == PAYLOAD_EXTERNAL);
     for (size_t i = 0; i < t->external.n; i++) {
         const struct pair *p = &t->external.at[i];
         const char *key = p->key ? p->key : "", *value = p->value ? p->value : "";
@@ -183,17 +186,19 @@ status external_find(struct external *e, struct diags *d, struct loc where, stru
     }
     int64_t offset = 0, length = 0, need = 0;
     if (!location || !*location)
-        return diag_error(d, DIAG_EXTERNAL, where, "external data without a location");
-    if (offset_text && !whole_number(offset_text, &offset))
-        return diag_error(d, DIAG_EXTERNAL, where, "the offset of the external data is \"%s\"",
+        return diag_error(d, DIAG_EXTERNAL, where, "the external data has no location");
+    if (offset_text && !parse_number(offset_text, &offset))
+        return diag_error(d, DIAG_EXTERNAL, where,
+                          "the offset of the external data is \"%s\", not a number of bytes",
                           offset_text);
-    if (length_text && !whole_number(length_text, &length))
-        return diag_error(d, DIAG_EXTERNAL, where, "the length of the external data is \"%s\"",
+    if (length_text && !parse_number(length_text, &length))
+        return diag_error(d, DIAG_EXTERNAL, where,
+                          "the length of the external data is \"%s\", not a number of bytes",
                           length_text);
     bool sized = tensor_bytes(t, &need);
     if (sized && length_text && length != need)
         return diag_error(d, DIAG_EXTERNAL, where,
-                          "the external data have %lld bytes, but the tensor takes %lld",
+                          "the external data has %lld bytes, but the tensor takes %lld",
                           (long long)length, (long long)need);
     struct external_file file;
     status st = file_of(e, d, where, location, &file);
@@ -210,7 +215,7 @@ status external_find(struct external *e, struct diags *d, struct loc where, stru
         length = sized ? need : left;
     if (offset > s->n_bytes || length > left)
         return diag_error(d, DIAG_EXTERNAL, where,
-                          "the external data are bytes %lld to %lld of \"%s\", which has only %lld",
+                          "the external data is bytes %lld to %lld of \"%s\", which has only %lld",
                           (long long)offset,
                           (long long)offset +
                               (length > INT64_MAX - offset ? INT64_MAX - offset : length),
@@ -222,9 +227,8 @@ status external_find(struct external *e, struct diags *d, struct loc where, stru
 void external_done(struct external *e, struct diags *d, const char *model) {
     if (e->n_absent)
         diag_warning(d, DIAG_EXTERNAL_ABSENT, loc_file(model),
-                     "the data of %zu tensors are in files that are not there (the first: \"%s\"); "
-                     "they are referred to, "
-                     "not copied",
+                     "the external data of %zu tensors is missing (the first file: \"%s\"); the "
+                     "output refers to the files without copying them",
                      e->n_absent, e->first_absent);
     if (e->fd >= 0)
         close(e->fd);

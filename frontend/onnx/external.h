@@ -1,7 +1,7 @@
-// Tensors whose bytes are in files beside the model. The names of those files come from the model,
-// that is from a stranger: they are resolved beneath the model's folder only, without following
-// symbolic links, and must lead to a regular file that has no other name. A file that is not there
-// is no error: planning needs no weights, and the reference is carried along.
+// External data: tensors whose bytes are in files beside the model. The file names come from the
+// model and are not trusted: they are resolved beneath the model's folder only, without following
+// symbolic links, and must name a regular file without other hard links. A missing file is no
+// error: planning needs no weights, and the output keeps the reference.
 #pragma once
 
 #include "ir/base/file.h"
@@ -10,29 +10,28 @@
 
 struct external_file {
     struct source *source; // NULL: absent or refused
-    bool refused;          // an error was reported
+    bool refused;          // and an error was reported
 };
 
 struct external {
     struct arena *arena;
-    const char *folder;     // NULL: there is none, all files are absent
-    int fd;                 // of the folder, once it is needed; -1
+    const char *folder;     // NULL: a model in memory; all files count as absent
+    int fd;                 // of the folder; -1 until it is needed
     struct map by_location; // location -> index in files
     VEC(struct external_file) files;
-    size_t n_absent; // tensors whose file is not there
+    size_t n_absent; // tensors whose file does not exist
     const char *first_absent;
 };
 
 struct external external_make(struct arena *a, const char *folder);
 
-// Sets t->data by t->external, if the file is there. `loc` is where the tensor is, for messages.
+// Sets t->data from t->external when the file exists. `where` locates the tensor in messages.
 status external_find(struct external *e, struct diags *d, struct loc where, struct tensor *t);
 
-// Says once how many tensors have no data, and closes the folder; the files stay open, they are the
-// caller's.
+// Warns once about all missing files, and closes the folder. The files stay open: the caller owns
+// them.
 void external_done(struct external *e, struct diags *d, const char *model);
 
-// Opens `location` beneath the folder for reading; -1 and errno. EXDEV: it leads
-// outside; ELOOP: through a symbolic link. `by_hand` does without openat2, for kernels that lack
-// it.
-int external_open_beneath(int folder, const char *location, bool by_hand);
+// Opens `location` beneath the folder for reading. Failure: -1 and errno; EXDEV: outside of the
+// folder; ELOOP: through a symbolic link. `by_component` works without openat2.
+int external_open_beneath(int folder, const char *location, bool by_component);

@@ -1,17 +1,18 @@
-// The moving window: see file_window.h.
+// A buffered window on a file: see file_window.h. The window grows while it is read in sequence and
+// shrinks after a skip, so that a skip past weights costs one small read.
 #include "frontend/onnx/file_window.h"
 
 #include <string.h>
 
 #ifdef MFC_SMALL
-enum { BUFFER_BYTES = WINDOW_LEAST }; // test builds: the window moves all the time
+enum { BUFFER_BYTES = FILE_WINDOW_MIN }; // test builds: refills are frequent
 #else
 enum { BUFFER_BYTES = 256 << 10 };
 #endif
 
 status file_window_open(struct file_window *w, const struct source *s, struct arena *a,
                         struct diags *d) {
-    *w = (struct file_window){.source = s, .d = d, .fill = WINDOW_LEAST};
+    *w = (struct file_window){.source = s, .d = d, .fill = FILE_WINDOW_MIN};
     if (s->fd < 0) {
         w->at = s->memory;
         w->end = s->n_bytes;
@@ -25,7 +26,9 @@ status file_window_move(struct file_window *w, int64_t offset, int64_t need) {
     if (file_window_has(w, offset, need) || (w->end == w->source->n_bytes && offset >= w->begin))
         return ST_OK;
     bool in_sequence = offset >= w->begin && offset <= w->end;
-    w->fill = !in_sequence ? WINDOW_LEAST : w->fill < BUFFER_BYTES / 4 ? w->fill * 4 : BUFFER_BYTES;
+    w->fill = !in_sequence                 ? FILE_WINDOW_MIN
+              : w->fill < BUFFER_BYTES / 4 ? w->fill * 4
+                                           : BUFFER_BYTES;
     int64_t left = w->source->n_bytes - offset;
     size_t n = left < (int64_t)w->fill ? (size_t)left : w->fill;
     status st = source_read(w->source, w->d, offset, w->buffer, n);

@@ -1,15 +1,16 @@
-// ONNX in: see onnx_read.h. Stages: the guard scans the file and makes the slim copy, in which
-// weights are only references (wire.h); protobuf-c unpacks that; the message is turned into a model
-// (onnx_reading.h); nodes are put in order and the whole is verified.
+// The ONNX reader: see onnx_read.h. Stages: the wire guard scans the file and makes a slim copy, in
+// which references replace the weights (wire.h); protobuf-c unpacks the copy; the message becomes a
+// model (reader.h); nodes are sorted topologically and the graph is verified.
 #include "frontend/onnx/onnx_read.h"
 
+#include <assert.h>
 #include <string.h>
 
-#include "frontend/onnx/onnx_reading.h"
+#include "frontend/onnx/reader.h"
 
 enum { NEWEST_IR = 13, OLDEST_OPSET = 7 };
 
-// protobuf-c allocates through this. The message lives and dies with its arena.
+// The allocator for protobuf-c. The message lives as long as its arena.
 struct unpacking {
     struct arena *arena;
     bool out_of_memory;
@@ -35,8 +36,8 @@ static status unpack(const struct source *s, struct arena *scratch, struct diags
     if (!st)
         st = wire_slim(s, scan, scratch, d, &slim);
     if (!st && s->fd >= 0) {
-        // The file may have changed between scan and copy: what protobuf-c is given is what must be
-        // sound.
+        // The file may have changed between scan and copy: scan the very bytes that protobuf-c
+        // unpacks.
         struct source copy = {
             .path = s->path, .fd = -1, .memory = slim, .n_bytes = scan->slim_bytes};
         struct wire_scan again;
@@ -53,42 +54,44 @@ static status unpack(const struct source *s, struct arena *scratch, struct diags
         return ST_OK;
     return u.out_of_memory ? diag_out_of_memory(d)
                            : diag_error(d, DIAG_INTERNAL, loc_file(s->path),
-                                        "protobuf-c refuses what the guard let through");
+                                        "protobuf-c cannot unpack a message that the wire guard "
+                                        "accepted; please report this");
 }
 
-static struct opset *read_opsets(struct reading *r, Onnx__OperatorSetIdProto *const *at, size_t n) {
-    struct opset *sets = reading_room(r, ARENA_ARRAY(r->a, struct opset, n));
+static struct opset *read_opsets(struct reader *r, Onnx__OperatorSetIdProto *const *at, size_t n) {
+    struct opset *sets = reader_require(r, ARENA_ARRAY(r->a, struct opset, n));
     for (size_t i = 0; sets && i < n; i++)
-        sets[i] = (struct opset){.domain = reading_name(r, at[i]->domain),
+        sets[i] = (struct opset){.domain = reader_name(r, at[i]->domain),
                                  .version = at[i]->version,
-                                 .extra = reading_extra(r, &at[i]->base)};
+                                 .extra = reader_extra(r, &at[i]->base)};
     return sets;
 }
 
-// Nodes of the standard domain need to say which version of it they mean.
-static void check_opset(struct reading *r, const struct graph *g, int64_t version,
+// Nodes of the standard domain need an opset import.
+static void check_opset(struct reader *r, const struct graph *g, int64_t version,
                         const char *what) {
     size_t n = 0;
     for (size_t i = 1; i < g->nodes.n; i++)
         n += !*g->nodes.at[i].domain || strcmp(g->nodes.at[i].domain, "ai.onnx") == 0;
     if (n && version <= 0)
-        reading_wrong(r, DIAG_NOT_ONNX, NULL,
-                      "%s does not say which version of ONNX's operators its %zu nodes mean", what,
-                      n);
+        reader_error(r, DIAG_NOT_ONNX, NULL,
+                     "%s has %zu nodes of the ONNX operator set, but does not declare which "
+                     "version (opset_import)",
+                     what, n);
     else if (n && version < OLDEST_OPSET)
         diag_warning(r->d, DIAG_OLD_OPSET, loc_file(r->source->path),
-                     "%s uses version %lld of the operators; mfc knows %d and later", what,
+                     "%s uses opset %lld; mfc supports opset %d and later", what,
                      (long long)version, OLDEST_OPSET);
 }
 
-static void read_functions(struct reading *r, const Onnx__ModelProto *p) {
+static void read_functions(struct reader *r, const Onnx__ModelProto *p) {
     for (size_t i = 0; i < p->n_functions; i++) {
         const Onnx__FunctionProto *fp = p->functions[i];
         struct function f = {.opsets = read_opsets(r, fp->opset_import, fp->n_opset_import)};
         f.n_opsets = f.opsets ? fp->n_opset_import : 0;
-        reading_function(r, fp, &f);
+        reader_function(r, fp, &f);
         if (!f.body || !VEC_PUSH(r->a, &r->m->functions, f)) {
-            reading_room(r, NULL);
+            reader_out_of_memory(r);
             return;
         }
         int64_t version = 0;
@@ -100,48 +103,48 @@ static void read_functions(struct reading *r, const Onnx__ModelProto *p) {
     }
 }
 
-static void read_model(struct reading *r, const Onnx__ModelProto *p) {
+static void read_model(struct reader *r, const Onnx__ModelProto *p) {
     struct model *m = r->m;
     m->path = r->source->path;
     m->ir_version = p->ir_version;
-    m->producer = reading_name(r, p->producer_name);
-    m->producer_version = reading_name(r, p->producer_version);
-    m->domain = reading_name(r, p->domain);
-    m->doc = reading_name(r, p->doc_string);
+    m->producer = reader_name(r, p->producer_name);
+    m->producer_version = reader_name(r, p->producer_version);
+    m->domain = reader_name(r, p->domain);
+    m->doc = reader_name(r, p->doc_string);
     m->version = p->model_version;
-    m->metadata = reading_pairs(r, p->metadata_props, p->n_metadata_props);
-    m->extra = reading_extra(r, &p->base);
+    m->metadata = reader_pairs(r, p->metadata_props, p->n_metadata_props);
+    m->extra = reader_extra(r, &p->base);
     m->opsets.at = read_opsets(r, p->opset_import, p->n_opset_import);
     m->opsets.n = m->opsets.cap = m->opsets.at ? p->n_opset_import : 0;
     for (size_t i = 0; i < r->scan->training.n; i++) {
         const struct wire_lift *l = &r->scan->training.at[i];
         struct span s = {.source = r->source, .offset = l->offset, .n_bytes = l->n_bytes};
         if (!VEC_PUSH(r->a, &m->training, s))
-            reading_room(r, NULL);
+            reader_out_of_memory(r);
     }
     for (size_t i = 0; i < p->n_configuration; i++) {
         const ProtobufCMessage *c = &p->configuration[i]->base;
-        if (!VEC_PUSH(r->a, &m->configurations, reading_packed(r, &c, 1, 0)))
-            reading_room(r, NULL);
+        if (!VEC_PUSH(r->a, &m->configurations, reader_packed(r, &c, 1, 0)))
+            reader_out_of_memory(r);
     }
-    reading_graph(r, NULL, m->graph, p->graph);
+    reader_graph(r, NULL, m->graph, p->graph);
     check_opset(r, m->graph, model_opset(m, ""), "the model");
     read_functions(r, p);
 }
 
-// The parts without which nothing else makes sense. A text or a picture may well pass as protobuf,
-// all of whose fields are unknown.
-static void check_parts(struct reading *r, const Onnx__ModelProto *p) {
+// A model needs a graph and an IR version. Text or an image can pass as protobuf with unknown
+// fields only.
+static void check_required(struct reader *r, const Onnx__ModelProto *p) {
     const char *guess = wire_guess(r->source);
     const char *lacks = !p->graph ? "graph" : p->ir_version <= 0 ? "IR version" : NULL;
     if (lacks && guess)
-        reading_wrong(r, DIAG_NOT_ONNX, NULL, "not an ONNX model: the file seems to be %s", guess);
+        reader_error(r, DIAG_NOT_ONNX, NULL, "not an ONNX model: the file seems to be %s", guess);
     else if (lacks)
-        reading_wrong(r, DIAG_NOT_ONNX, NULL,
-                      "the file has no %s, so it is not an ONNX model, or cut off", lacks);
+        reader_error(r, DIAG_NOT_ONNX, NULL, "not an ONNX model, or truncated: the file has no %s",
+                     lacks);
 }
 
-static status finish(struct reading *r) {
+static status finish(struct reader *r) {
     status st = graph_sort(r->m->graph, r->d);
     for (size_t i = 0; i < r->m->functions.n; i++) {
         status other = graph_sort(r->m->functions.at[i].body, r->d);
@@ -154,36 +157,38 @@ static status finish(struct reading *r) {
     r->m->facts |= FACT_TOPO;
     if (r->m->ir_version > NEWEST_IR)
         diag_note(r->d, DIAG_UNKNOWN_FIELDS, loc_file(r->source->path),
-                  "the file is of IR version %lld; mfc knows %d, and keeps what it does not know",
+                  "IR version %lld is newer than %d, the newest that mfc knows; fields that mfc "
+                  "does not know are kept",
                   (long long)r->m->ir_version, NEWEST_IR);
     if (r->n_disagreeing)
         diag_warning(r->d, DIAG_TWO_TYPES, loc_file(r->source->path),
-                     "%zu values are declared twice with different types; the first counts",
+                     "%zu values are declared twice with different types; mfc uses the first",
                      r->n_disagreeing);
     return ST_OK;
 }
 
-// The model owns the files from now on.
-static void adopt(struct reading *r, struct source *s) {
+// Hands an open file to the model, which closes it.
+static void adopt(struct reader *r, struct source *s) {
     if (!VEC_PUSH(r->a, &r->m->sources, s)) {
         source_close(s);
-        reading_room(r, NULL);
+        reader_out_of_memory(r);
     }
 }
 
 status onnx_read(struct source *s, struct arena *a, struct pool *names, struct diags *d,
                  struct model **out) {
+    assert(s && a && names && d && out);
     struct arena scratch = arena_make(a->mem);
     struct wire_scan scan;
     Onnx__ModelProto *p = NULL;
     bool has_folder = s->fd >= 0;
-    struct reading r = {.m = model_new(a, names),
-                        .a = a,
-                        .scratch = &scratch,
-                        .d = d,
-                        .source = s,
-                        .scan = &scan,
-                        .external = external_make(a, has_folder ? file_folder(a, s->path) : NULL)};
+    struct reader r = {.m = model_new(a, names),
+                       .a = a,
+                       .scratch = &scratch,
+                       .d = d,
+                       .source = s,
+                       .scan = &scan,
+                       .external = external_make(a, has_folder ? file_folder(a, s->path) : NULL)};
     if (!r.m || (has_folder && !r.external.folder)) {
         source_close(s);
         arena_free(&scratch);
@@ -193,7 +198,7 @@ status onnx_read(struct source *s, struct arena *a, struct pool *names, struct d
     if (!r.st)
         r.st = unpack(s, &scratch, d, &scan, &p);
     if (!r.st)
-        check_parts(&r, p);
+        check_required(&r, p);
     if (!r.st)
         read_model(&r, p);
     for (size_t i = 0; i < r.external.files.n; i++)

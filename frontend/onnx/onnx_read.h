@@ -1,6 +1,5 @@
-// ONNX in: a file becomes a model. Weights stay where they are: the model's tensors are spans of
-// the file, or of the external files it names, so the memory that reading takes does not depend on
-// them.
+// The ONNX reader: from a file to a model. Weights stay in the file: the model's tensors are spans
+// of it, or of its external data files, so memory use does not depend on their size.
 //
 //     struct source *s;
 //     struct model *m;
@@ -14,11 +13,12 @@
 
 #include "ir/graph.h"
 
-// The source belongs to the model from here on, and is closed when reading fails. External data are
-// looked for beneath the folder of the source; for a source in memory all of them are absent.
+// Takes ownership of the source: the model closes it, or onnx_read does when it fails. External
+// data is resolved beneath the folder of the source; for a source in memory all of it counts as
+// absent.
 //
-// The model comes out with its nodes in topological order and structurally verified. Everything
-// that the file holds is in it, also what mfc has no use for. All problems of a kind are reported
-// together.
+// The model is sorted topologically and structurally verified. It keeps everything in the file,
+// including fields that mfc does not use. Reading continues after an error, so that all errors are
+// reported together.
 status onnx_read(struct source *s, struct arena *a, struct pool *names, struct diags *d,
                  struct model **out);

@@ -1,8 +1,8 @@
-// Attributes: AttributeProto -> struct attr.
-#include "frontend/onnx/onnx_reading.h"
+// Attributes: AttributeProto to struct attr.
+#include "frontend/onnx/reader.h"
 
-// Files older than IR 3 do not say which field counts: it is the one that is there.
-static enum attr_kind guess_kind(const Onnx__AttributeProto *p) {
+// Files older than IR version 3 have no type field: the kind follows from the field that is set.
+static enum attr_kind infer_kind(const Onnx__AttributeProto *p) {
     return p->has_f              ? ATTR_FLOAT
            : p->has_i            ? ATTR_INT
            : p->has_s            ? ATTR_STRING
@@ -20,7 +20,7 @@ static enum attr_kind guess_kind(const Onnx__AttributeProto *p) {
                                  : ATTR_NONE;
 }
 
-// How many of the fields that may hold a value do so.
+// The number of value fields that are set.
 static int n_values(const Onnx__AttributeProto *p) {
     return (p->has_f != 0) + (p->has_i != 0) + (p->has_s != 0) + (p->t != NULL) + (p->g != NULL) +
            (p->n_floats > 0) + (p->n_ints > 0) + (p->n_strings > 0) + (p->n_tensors > 0) +
@@ -28,18 +28,18 @@ static int n_values(const Onnx__AttributeProto *p) {
            (p->tp != NULL) + (p->n_type_protos > 0);
 }
 
-static struct graph *read_subgraph(struct reading *r, const struct reading_path *where,
+static struct graph *read_subgraph(struct reader *r, const struct reader_path *where,
                                    struct graph *outer, const Onnx__GraphProto *p) {
-    struct graph *g = reading_room(r, graph_new(r->m, outer));
+    struct graph *g = reader_require(r, graph_new(r->m, outer));
     if (g)
-        reading_graph(r, where, g, p);
+        reader_graph(r, where, g, p);
     return g;
 }
 
-static void read_single(struct reading *r, const struct reading_path *where, struct graph *g,
+static void read_single(struct reader *r, const struct reader_path *where, struct graph *g,
                         const Onnx__AttributeProto *p, struct attr *a) {
     a->n = 1;
-    bool there = true;
+    bool is_set = true;
     switch (a->kind) {
     case ATTR_FLOAT:
         a->f = p->f;
@@ -48,66 +48,66 @@ static void read_single(struct reading *r, const struct reading_path *where, str
         a->i = p->i;
         break;
     case ATTR_STRING:
-        a->s = reading_bytes(r, p->s.data, p->s.len);
+        a->s = reader_bytes(r, p->s.data, p->s.len);
         break;
     case ATTR_TENSOR:
-        if ((there = p->t))
-            a->t = reading_tensor(r, where, p->t);
+        if ((is_set = p->t))
+            a->t = reader_tensor(r, where, p->t);
         break;
     case ATTR_GRAPH:
-        if ((there = p->g))
+        if ((is_set = p->g))
             a->g = read_subgraph(r, where, g, p->g);
         break;
     case ATTR_SPARSE:
-        if ((there = p->sparse_tensor))
-            a->sparse = reading_sparse(r, where, p->sparse_tensor);
+        if ((is_set = p->sparse_tensor))
+            a->sparse = reader_sparse(r, where, p->sparse_tensor);
         break;
     default: // ATTR_TYPE
-        if ((there = p->tp))
-            a->type = reading_type(r, where, p->tp);
+        if ((is_set = p->tp))
+            a->type = reader_type(r, where, p->tp);
         break;
     }
-    if (!there)
-        reading_wrong(r, DIAG_MALFORMED, where, "the attribute has no value");
+    if (!is_set)
+        reader_error(r, DIAG_MALFORMED, where, "the attribute has no value");
 }
 
-static void read_list(struct reading *r, const struct reading_path *where, struct graph *g,
+static void read_list(struct reader *r, const struct reader_path *where, struct graph *g,
                       const Onnx__AttributeProto *p, struct attr *a) {
     struct arena *to = r->a;
     size_t n = 0;
     switch (a->kind) {
     case ATTR_FLOATS:
         n = p->n_floats;
-        a->floats = reading_room(r, arena_copy(to, p->floats, n * sizeof *p->floats));
+        a->floats = reader_require(r, arena_copy(to, p->floats, n * sizeof *p->floats));
         break;
     case ATTR_INTS:
         n = p->n_ints;
-        a->ints = reading_room(r, arena_copy(to, p->ints, n * sizeof *p->ints));
+        a->ints = reader_require(r, arena_copy(to, p->ints, n * sizeof *p->ints));
         break;
     case ATTR_STRINGS:
-        if ((a->strings = reading_room(r, ARENA_ARRAY(to, struct bytes, p->n_strings))))
+        if ((a->strings = reader_require(r, ARENA_ARRAY(to, struct bytes, p->n_strings))))
             for (; n < p->n_strings; n++)
-                a->strings[n] = reading_bytes(r, p->strings[n].data, p->strings[n].len);
+                a->strings[n] = reader_bytes(r, p->strings[n].data, p->strings[n].len);
         break;
     case ATTR_TENSORS:
-        if ((a->tensors = reading_room(r, ARENA_ARRAY(to, struct tensor *, p->n_tensors))))
+        if ((a->tensors = reader_require(r, ARENA_ARRAY(to, struct tensor *, p->n_tensors))))
             for (; n < p->n_tensors; n++)
-                a->tensors[n] = reading_tensor(r, where, p->tensors[n]);
+                a->tensors[n] = reader_tensor(r, where, p->tensors[n]);
         break;
     case ATTR_GRAPHS:
-        if ((a->graphs = reading_room(r, ARENA_ARRAY(to, struct graph *, p->n_graphs))))
+        if ((a->graphs = reader_require(r, ARENA_ARRAY(to, struct graph *, p->n_graphs))))
             for (; n < p->n_graphs; n++)
                 a->graphs[n] = read_subgraph(r, where, g, p->graphs[n]);
         break;
     case ATTR_SPARSES:
-        if ((a->sparses = reading_room(r, ARENA_ARRAY(to, struct sparse *, p->n_sparse_tensors))))
+        if ((a->sparses = reader_require(r, ARENA_ARRAY(to, struct sparse *, p->n_sparse_tensors))))
             for (; n < p->n_sparse_tensors; n++)
-                a->sparses[n] = reading_sparse(r, where, p->sparse_tensors[n]);
+                a->sparses[n] = reader_sparse(r, where, p->sparse_tensors[n]);
         break;
     default: // ATTR_TYPES
-        if ((a->types = reading_room(r, ARENA_ARRAY(to, const struct type *, p->n_type_protos))))
+        if ((a->types = reader_require(r, ARENA_ARRAY(to, const struct type *, p->n_type_protos))))
             for (; n < p->n_type_protos; n++)
-                a->types[n] = reading_type(r, where, p->type_protos[n]);
+                a->types[n] = reader_type(r, where, p->type_protos[n]);
         break;
     }
     a->n = n;
@@ -117,43 +117,43 @@ static bool is_list(enum attr_kind k) {
     return (k >= ATTR_FLOATS && k <= ATTR_GRAPHS) || k == ATTR_SPARSES || k == ATTR_TYPES;
 }
 
-static struct attr read_attr(struct reading *r, const struct reading_path *where, struct graph *g,
+static struct attr read_attr(struct reader *r, const struct reader_path *where, struct graph *g,
                              const Onnx__AttributeProto *p) {
-    struct attr a = {.name = reading_name(r, p->name),
-                     .doc = reading_name(r, p->doc_string),
-                     .ref = reading_name(r, p->ref_attr_name),
+    struct attr a = {.name = reader_name(r, p->name),
+                     .doc = reader_name(r, p->doc_string),
+                     .ref = reader_name(r, p->ref_attr_name),
                      .kind = (enum attr_kind)p->type,
-                     .extra = reading_extra(r, &p->base)};
+                     .extra = reader_extra(r, &p->base)};
     bool is_ref = a.ref && *a.ref;
     if (!p->name || !*p->name)
-        reading_wrong(r, DIAG_MALFORMED, where, "the attribute has no name");
+        reader_error(r, DIAG_MALFORMED, where, "the attribute has no name");
     if ((int)p->type < 0 || (int)p->type > ATTR_TYPES) {
-        reading_wrong(r, DIAG_UNSUPPORTED, where,
-                      "attribute type %d is not known to this version of mfc", (int)p->type);
+        reader_error(r, DIAG_UNSUPPORTED, where, "mfc does not support attribute type %d",
+                     (int)p->type);
         a.kind = ATTR_NONE;
         return a;
     }
     if (is_ref)
         return a;
     if (a.kind == ATTR_NONE)
-        a.kind = guess_kind(p);
+        a.kind = infer_kind(p);
     if (a.kind == ATTR_NONE)
-        reading_wrong(r, DIAG_MALFORMED, where, "the attribute has neither type nor value");
+        reader_error(r, DIAG_MALFORMED, where, "the attribute has neither type nor value");
     else if (is_list(a.kind))
         read_list(r, where, g, p, &a);
     else
         read_single(r, where, g, p, &a);
-    // A list of no elements has no field that shows; anything else that is there is one too many.
+    // An empty list sets no field, so at most one field is set.
     if (n_values(p) > 1)
-        reading_wrong(r, DIAG_MALFORMED, where, "the attribute has values of several types");
+        reader_error(r, DIAG_MALFORMED, where, "the attribute has values of several types");
     return a;
 }
 
-struct attr *reading_attrs(struct reading *r, const struct reading_path *where, struct graph *g,
-                           Onnx__AttributeProto *const *at, size_t n) {
-    struct attr *attrs = reading_room(r, ARENA_ARRAY(r->a, struct attr, n));
+struct attr *reader_attrs(struct reader *r, const struct reader_path *where, struct graph *g,
+                          Onnx__AttributeProto *const *at, size_t n) {
+    struct attr *attrs = reader_require(r, ARENA_ARRAY(r->a, struct attr, n));
     for (size_t i = 0; attrs && i < n; i++) {
-        struct reading_path here = {.in = where, .what = "attribute", .name = at[i]->name};
+        struct reader_path here = {.in = where, .what = "attribute", .name = at[i]->name};
         attrs[i] = read_attr(r, &here, g, at[i]);
     }
     return attrs;

@@ -1,26 +1,25 @@
-// The guard in front of protobuf-c. protobuf-c trusts its input: it recurses once per nested
-// message and allocates whatever the bytes ask for. The guard goes over the bytes first, without
-// recursion and in linear time, and lets through only what is well formed, not nested deeper than
-// LIMIT_WIRE_DEPTH, and unpacks into an amount of memory that is in proportion. What is wrong is
-// told with its exact position.
+// The wire guard in front of protobuf-c. protobuf-c trusts its input: it recurses once per nested
+// message and allocates as much as the bytes ask for. The guard scans the bytes first, without
+// recursion and in linear time. It accepts only messages that are well formed, nested at most
+// LIMIT_WIRE_DEPTH deep, and unpack into memory in proportion to their size. Errors have an exact
+// byte offset.
 //
-// On the way it finds the payloads of tensors, which mfc does not load, and from them makes the
-// slim copy: the same message in which each payload is a short reference to its place in the file.
-// That is what protobuf-c unpacks.
+// The scan also finds the payloads of tensors, which mfc does not load, and makes the slim copy:
+// the same message with each payload replaced by a short reference to its bytes in the file.
+// protobuf-c unpacks the slim copy.
 #pragma once
 
 #include <protobuf-c/protobuf-c.h>
 
 #include "ir/base/file.h"
 
-// Bytes that stay in the file, and the number of the field that they were the content of.
+// Bytes that the slim copy leaves out, and the number of their field.
 struct wire_lift {
     int64_t offset, n_bytes;
     uint32_t field;
 };
 
-// One difference between the file and its slim copy: at `at`, `cut` bytes make way for something
-// short.
+// One difference between the file and its slim copy: a short patch replaces `cut` bytes at `at`.
 enum wire_patch { WIRE_NOTHING, WIRE_LENGTH, WIRE_REFERENCE };
 
 struct wire_edit {
@@ -30,11 +29,11 @@ struct wire_edit {
 };
 
 struct wire_scan {
-    VEC(struct wire_lift) payloads; // of TensorProto, any *_data but string_data
+    VEC(struct wire_lift) payloads; // TensorProto.*_data except string_data
     VEC(struct wire_lift) training; // ModelProto.training_info
-    VEC(struct wire_edit) edits;    // in the order of the file
+    VEC(struct wire_edit) edits;    // in file order
     int64_t slim_bytes;             // size of the slim copy
-    int64_t footprint_bytes;        // what protobuf-c will allocate for it, at most
+    int64_t footprint_bytes;        // upper bound of what protobuf-c will allocate for it
 };
 
 // Scans one message of type `top`. The lists are in the arena.
@@ -45,11 +44,11 @@ status wire_scan(const struct source *s, const ProtobufCMessageDescriptor *top, 
 status wire_slim(const struct source *s, const struct wire_scan *scan, struct arena *a,
                  struct diags *d, uint8_t **bytes);
 
-// In the slim copy a payload is raw_data of four bytes: which of scan.payloads it was. -1: it is
-// not one.
+// In the slim copy a payload is a raw_data of four bytes: its index in scan.payloads, or -1 when
+// the bytes are no reference.
 int64_t wire_reference(const struct wire_scan *scan, const uint8_t *bytes, size_t n);
 
-// At most 10 bytes; returns how many.
+// Writes a varint, at most 10 bytes; returns its length.
 static inline size_t wire_put_varint(uint8_t *to, uint64_t x) {
     size_t n = 0;
     for (; x >= 0x80; x >>= 7)
@@ -58,6 +57,5 @@ static inline size_t wire_put_varint(uint8_t *to, uint64_t x) {
     return n;
 }
 
-// What a file that is no ONNX model seems to be ("a PNG picture"), by its first bytes; NULL: no
-// idea.
+// What kind of file a non-ONNX file is ("a PNG image"), by its first bytes; NULL: unknown.
 const char *wire_guess(const struct source *s);

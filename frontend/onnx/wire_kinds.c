@@ -1,4 +1,4 @@
-// Tables for the guard: see wire_kinds.h.
+// Field tables of the wire guard: see wire_kinds.h.
 #include "frontend/onnx/wire_kinds.h"
 
 #include <assert.h>

@@ -1,9 +1,9 @@
-// The slim copy: see wire.h.
+// The slim copy: see wire.h. Copies the bytes between the edits, and writes the patches.
 #include "frontend/onnx/file_window.h"
 #include "frontend/onnx/wire.h"
 
 static uint8_t *put_reference(uint8_t *to, uint32_t index) {
-    *to++ = 9 << 3 | 2; // TensorProto.raw_data, with a length in front
+    *to++ = 9 << 3 | 2; // TensorProto.raw_data, length-delimited
     *to++ = 4;
     for (int i = 0; i < 4; i++)
         *to++ = (uint8_t)(index >> 8 * i);

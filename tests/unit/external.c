@@ -156,7 +156,7 @@ static void test_numbers(void **state) {
 }
 
 // The way that old kernels go gives the same answers as openat2.
-static void test_by_hand(void **state) {
+static void test_by_component(void **state) {
     (void)state;
     static const struct {
         const char *location;
@@ -170,11 +170,11 @@ static void test_by_hand(void **state) {
                  {"no/x", ENOENT},      {"sub/../../secret", EXDEV}};
     int at = open("m", O_PATH | O_DIRECTORY);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int by_hand = 0; by_hand <= 1; by_hand++) {
+        for (int by_component = 0; by_component <= 1; by_component++) {
             errno = 0;
-            int fd = external_open_beneath(at, cases[i].location, by_hand);
+            int fd = external_open_beneath(at, cases[i].location, by_component);
             if ((fd < 0) != (cases[i].error != 0) || (fd < 0 && errno != cases[i].error))
-                fail_msg("%s (%d): %s", cases[i].location, by_hand, strerror(errno));
+                fail_msg("%s (%d): %s", cases[i].location, by_component, strerror(errno));
             if (fd >= 0)
                 close(fd);
         }
@@ -221,9 +221,9 @@ static void test_model(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_found),   cmocka_unit_test(test_absent),
-        cmocka_unit_test(test_outside), cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_by_hand), cmocka_unit_test(test_model),
+        cmocka_unit_test(test_found),        cmocka_unit_test(test_absent),
+        cmocka_unit_test(test_outside),      cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_by_component), cmocka_unit_test(test_model),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

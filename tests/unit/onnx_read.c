@@ -209,17 +209,20 @@ static void test_names(void **state) {
     (void)state;
     struct msg g = good_graph();
     msg_put(&g, GRAPH_INPUT, msg_value("x", -1, NULL));
-    refused(msg_model(g), DIAG_DUPLICATE_NAME, 1, "\"x\" is taken", "graph/input \"x\"");
+    refused(msg_model(g), DIAG_DUPLICATE_NAME, 1, "\"x\" is already defined", "graph/input \"x\"");
     g = good_graph();
     msg_put(&g, GRAPH_NODE, msg_node("Neg", "x", NULL, "y"));
-    refused(msg_model(g), DIAG_DUPLICATE_NAME, 1, "\"y\" is taken", "graph/node 1 (Neg y)");
+    refused(msg_model(g), DIAG_DUPLICATE_NAME, 1, "\"y\" is already defined",
+            "graph/node 1 (Neg y)");
     g = good_graph();
     msg_put(&g, GRAPH_INIT, msg_floats("w", 1));
     msg_put(&g, GRAPH_INIT, msg_floats("w", 1));
-    refused(msg_model(g), DIAG_DUPLICATE_NAME, 1, "\"w\" is taken", "graph/initializer \"w\"");
+    refused(msg_model(g), DIAG_DUPLICATE_NAME, 1, "\"w\" is already defined",
+            "graph/initializer \"w\"");
     g = good_graph();
     msg_put(&g, GRAPH_INIT, msg_floats("y", 1));
-    refused(msg_model(g), DIAG_DUPLICATE_NAME, 1, "\"y\" is taken", "graph/node 0 (Relu y)");
+    refused(msg_model(g), DIAG_DUPLICATE_NAME, 1, "\"y\" is already defined",
+            "graph/node 0 (Relu y)");
     g = good_graph();
     msg_put(&g, GRAPH_INFO, msg_value("v", -1, NULL));
     msg_put(&g, GRAPH_INFO, msg_value("v", -1, NULL));
@@ -269,12 +272,13 @@ static void test_tensors(void **state) {
     refused(tensor_graph(INT64_MAX, 1, TENSOR_RAW, 8), DIAG_BAD_DIM, 1, "does not fit", path);
     refused(tensor_graph(INT64_MAX / 2, 1, TENSOR_RAW, 8), DIAG_BAD_DIM, 1, "does not fit", path);
     refused(tensor_graph(3, 1, TENSOR_RAW, 20), DIAG_MALFORMED, 1,
-            "20 bytes where the dimensions ask for 24", path);
+            "20 bytes, but the dimensions require 24", path);
     refused(tensor_graph(3, 7, 7, 5), DIAG_MALFORMED, 1,
-            "5 bytes where the dimensions ask for 6 or more", path);
-    refused(tensor_graph(1, 1, 7, 2), DIAG_MALFORMED, 1, "type f32 are in int64_data", path);
-    refused(tensor_graph(1, 8, TENSOR_RAW, 2), DIAG_MALFORMED, 1, "type string are in raw_data",
+            "5 bytes, but the dimensions require 6 or more", path);
+    refused(tensor_graph(1, 1, 7, 2), DIAG_MALFORMED, 1, "type f32 do not belong in int64_data",
             path);
+    refused(tensor_graph(1, 8, TENSOR_RAW, 2), DIAG_MALFORMED, 1,
+            "type string do not belong in raw_data", path);
     refused(tensor_graph(1, 99, TENSOR_RAW, 2), DIAG_UNSUPPORTED, 1, "element type 99", path);
     refused(tensor_graph(1, 0, TENSOR_RAW, 2), DIAG_MALFORMED, 1, "element type 0", path);
     struct msg g = good_graph(), t = {0};

@@ -54,17 +54,17 @@ static void test_refusals(void **state) {
     refused(BYTES("\x08\x80"), 1, "in the middle of a number");
     refused(BYTES("\x80\x80\x80\x80\x80\x01"), 0, "more than 5 bytes");
     refused(BYTES("\xf8\xff\xff\xff\x7f\x01"), 0, "does not exist"); // field number beyond 2^29
-    refused(BYTES("\x08\x08\x3a\x05\x12"), 3, "graph is 5 bytes long");
-    refused(BYTES("\x08\x08\x3a\x03\x12\x05g"), 5, "name is 5 bytes long");
+    refused(BYTES("\x08\x08\x3a\x05\x12"), 3, "graph has 5 bytes");
+    refused(BYTES("\x08\x08\x3a\x03\x12\x05g"), 5, "name has 5 bytes");
     refused(BYTES("\x08\x08\x12\x02\xc3\x28"), 4, "not UTF-8");
     refused(BYTES("\x08\x08\x12\x02x\0"), 5, "zero byte");
-    refused(BYTES("\x08\x08\x3a\x00\x3a\x00"), 4, "graph is there twice");
+    refused(BYTES("\x08\x08\x3a\x00\x3a\x00"), 4, "graph occurs twice");
     refused(BYTES("\x08\x08\xa5\x06\x01\x02\x03"), 4,
             "in the middle of a number"); // unknown fixed32
     refused(BYTES("\x3a\x07\x2a\x05\x22\x03"
                   "abc"),
             6, "not a multiple of 4"); // float_data
-    refused(BYTES("\x3a\x08\x2a\x06\x4a\x00\x2a\x02\x01\x01"), 6, "in two places");
+    refused(BYTES("\x3a\x08\x2a\x06\x4a\x00\x2a\x02\x01\x01"), 6, "in two fields");
     refused(BYTES("\x3a\x05\x2a\x03\x0a\x01\x80"), 6, "in the middle of a number"); // packed dims
 }
 
@@ -81,10 +81,10 @@ static void test_messages_say_where(void **state) {
 static void test_guesses(void **state) {
     (void)state;
     refused(BYTES("PK\3\4\24\0\0\0\10\0"), 0, "zip archive");
-    refused(BYTES("\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), 0, "PNG picture");
+    refused(BYTES("\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), 0, "PNG image");
     refused(BYTES("\x7f"
                   "ELF\2\1\1"),
-            0, "a program");
+            0, "an executable program");
     refused(BYTES("hello, world! this is no model"), 0, "seems to be text");
     struct source empty = {.fd = -1, .memory = (const uint8_t *)"", .n_bytes = 0};
     assert_string_equal(wire_guess(&empty), "empty");
