@@ -6,6 +6,7 @@
 
 #include "frontend/cli/cli_watch.h"
 #include "frontend/inputs/budgets.h"
+#include "ir/base/json_write.h"
 #include "solver/curve.h"
 #include "solver/model/schedule_report.h"
 
@@ -27,11 +28,16 @@ static void print_curve(struct cli *c, int64_t whole, const struct schedule *s, 
 
 static status write_curve(struct cli *c, const char *path, const struct schedule *s, int32_t n) {
     struct str text = str_make(&c->arena);
-    str_add(&text, "{\"format\":\"mfc-sweep\",\"version\":1,\"schedules\":[\n");
+    struct json_writer w = json_write_document(&text, JSON_WRITE_COMPACT, "mfc-sweep");
+    json_write_array(&w, "schedules");
     for (int32_t k = 0; k < n; k++) {
-        schedule_print(&text, &s[k], -1);
-        str_add(&text, k + 1 < n ? ",\n" : "]}\n");
+        json_write_line(&w);
+        json_write_object(&w, NULL);
+        schedule_print(&w, &s[k], -1);
+        json_write_end(&w);
     }
+    json_write_end(&w);
+    json_write_finish(&w);
     return output_text(&c->arena, &c->diags, path, &text);
 }
 

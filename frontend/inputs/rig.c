@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "ir/base/file.h"
+#include "ir/base/json_write.h"
 #include "solver/model/placement_json.h"
 
 enum { COUNT_MOST = PLACES_MOST - 1 };
@@ -29,35 +30,59 @@ static const char *device_name(struct arena *a, const char *stem, int64_t k, int
     return count == 1 ? stem : str_format(a, "%s%lld", stem, (long long)k);
 }
 
+// Begins the object of a link.
+static void print_link(struct json_writer *w, const char *one, const char *other, double bandwidth,
+                       int64_t latency) {
+    w->out->failed |= !one || !other;
+    json_write_line(w);
+    json_write_object(w, NULL);
+    json_write_array(w, "between");
+    json_write_text(w, NULL, one);
+    json_write_text(w, NULL, other);
+    json_write_end(w);
+    json_write_real(w, "bandwidth", 6, bandwidth);
+    json_write_int(w, "latency", latency);
+}
+
 void rig_print(struct str *out, const struct rig_preset *of, int64_t count, int64_t host_bytes) {
     bool is_cpu = strcmp(of->name, "cpu") == 0;
     const char *stem = is_cpu ? "cpu" : "gpu";
-    str_addf(out,
-             "{\"format\": \"mfc-rig\", \"version\": 1,\n"
-             " \"devices\": [{\"name\": \"%s\", \"kind\": \"%s\", \"count\": %lld",
-             stem, of->name, (long long)count);
+    struct json_writer w = json_write_document(out, JSON_WRITE_SPACED, "mfc-rig");
+    json_write_line(&w);
+    json_write_array(&w, "devices");
+    json_write_object(&w, NULL);
+    json_write_text(&w, "name", stem);
+    json_write_text(&w, "kind", of->name);
+    json_write_int(&w, "count", count);
     if (of->memory_bytes)
-        str_addf(out, ", \"memory\": %lld", (long long)of->memory_bytes);
-    str_addf(out, ",\n   \"rate\": %.6g, \"memory_bandwidth\": %.6g, \"overhead\": %g}],\n",
-             of->rate, of->memory_bandwidth, of->overhead);
-    if (host_bytes)
-        str_addf(out, " \"host\": {\"memory\": %lld},\n", (long long)host_bytes);
-    str_add(out, " \"links\": [");
-    const char *before = "\n";
+        json_write_int(&w, "memory", of->memory_bytes);
+    json_write_line(&w);
+    json_write_real(&w, "rate", 6, of->rate);
+    json_write_real(&w, "memory_bandwidth", 6, of->memory_bandwidth);
+    json_write_real(&w, "overhead", 6, of->overhead);
+    json_write_end(&w);
+    json_write_end(&w);
+    json_write_line(&w);
+    if (host_bytes) {
+        json_write_object(&w, "host");
+        json_write_int(&w, "memory", host_bytes);
+        json_write_end(&w);
+        json_write_line(&w);
+    }
+    json_write_array(&w, "links");
     for (int64_t i = 0; i < count; i++) {
         const char *mine = device_name(out->arena, stem, i, count);
-        str_addf(
-            out, "%s  {\"between\": [\"%s\", \"host\"], \"bandwidth\": %g, \"latency\": 10000%s}",
-            before, mine ? mine : "", of->host_bandwidth, count > 1 ? ", \"bus\": \"host\"" : "");
-        before = ",\n";
+        print_link(&w, mine, "host", of->host_bandwidth, 10000);
+        if (count > 1)
+            json_write_text(&w, "bus", "host");
+        json_write_end(&w);
         for (int64_t k = i + 1; k < count && of->link_bandwidth > 0; k++) {
-            const char *other = device_name(out->arena, stem, k, count);
-            str_addf(out,
-                     ",\n  {\"between\": [\"%s\", \"%s\"], \"bandwidth\": %g, \"latency\": 5000}",
-                     mine ? mine : "", other ? other : "", of->link_bandwidth);
+            print_link(&w, mine, device_name(out->arena, stem, k, count), of->link_bandwidth, 5000);
+            json_write_end(&w);
         }
     }
-    str_add(out, "]}\n");
+    json_write_end(&w);
+    json_write_finish(&w);
 }
 
 // "4xV100-16GB", "cpu": how many, and the row of the table; NULL: there is none.
@@ -193,33 +218,32 @@ status rig_read(struct arena *a, struct diags *d, const char *name, struct rig *
 
 void rig_show(struct str *out, const struct rig *r) {
     const struct placement *p = &r->places;
-    str_add(out, "{\"format\": \"mfc-rig\", \"version\": 1,\n \"devices\": [");
+    struct json_writer w = json_write_document(out, JSON_WRITE_SPACED, "mfc-rig");
+    json_write_line(&w);
+    json_write_array(&w, "devices");
     for (int32_t k = 0; k < p->n_places; k++) {
         const struct place *at = &p->place[k];
-        bool is_host = k == p->host;
-        str_add(out, is_host ? "],\n \"host\": {\"name\": "
-                     : k     ? ",\n  {\"name\": "
-                             : "\n  {\"name\": ");
-        str_add_json(out, at->name);
-        if (!is_host) {
-            str_add(out, ", \"kind\": ");
-            str_add_json(out, at->kind);
-        }
-        if (at->memory_bytes != INT64_MAX)
-            str_addf(out, ", \"memory\": %lld", (long long)at->memory_bytes);
-        if (at->power)
-            str_addf(out, ", \"power\": %lld", (long long)at->power);
+        bool is_host = k == p->host; // the last place
+        if (is_host)
+            json_write_end(&w);
+        json_write_line(&w);
+        json_write_object(&w, is_host ? "host" : NULL);
+        json_write_text(&w, "name", at->name);
         if (!is_host)
-            str_addf(out, ", \"rate\": %.17g, \"memory_bandwidth\": %.17g, \"overhead\": %.17g",
-                     r->cost[k].rate, r->cost[k].bandwidth, r->cost[k].overhead);
-        str_add(out, "}");
+            json_write_text(&w, "kind", at->kind);
+        if (at->memory_bytes != INT64_MAX)
+            json_write_int(&w, "memory", at->memory_bytes);
+        if (at->power)
+            json_write_int(&w, "power", at->power);
+        if (!is_host) {
+            json_write_real(&w, "rate", 17, r->cost[k].rate);
+            json_write_real(&w, "memory_bandwidth", 17, r->cost[k].bandwidth);
+            json_write_real(&w, "overhead", 17, r->cost[k].overhead);
+        }
+        json_write_end(&w);
     }
-    str_add(out, ",\n \"links\": [");
-    for (int32_t i = 0; i < p->n_links; i++) {
-        str_add(out, i ? ",\n  " : "\n  ");
-        placement_print_link(out, p, &p->link[i]);
-    }
-    str_add(out, "]}\n");
+    placement_print_links(&w, p);
+    json_write_finish(&w);
 }
 
 status rig_from_options(struct arena *a, struct diags *d, const struct options *o,

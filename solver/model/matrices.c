@@ -1,6 +1,8 @@
 // A schedule as Checkmate's S and R: see matrices.h.
 #include "solver/model/matrices.h"
 
+#include "ir/base/json_write.h"
+
 status matrices_make(const struct problem *p, struct steps s, struct arena *a, struct diags *d,
                      struct matrices *out) {
     int32_t n = p->n, t = 0;
@@ -47,25 +49,28 @@ void matrices_print(struct str *out, const struct matrices *m) {
     }
 }
 
-static void add_rows(struct str *out, const struct matrices *m, const char *name, bool is_r) {
-    str_addf(out, ",\n\"%s\":[", name);
+static void add_rows(struct json_writer *w, const struct matrices *m, const char *name, bool is_r) {
+    json_write_line(w);
+    json_write_array(w, name);
     for (int32_t t = 0; t < m->n; t++) {
-        str_add(out, t ? ",\n[" : "\n[");
+        json_write_line(w);
+        json_write_array(w, NULL);
         for (int32_t i = 0; i < m->n; i++) {
             size_t at = (size_t)t * (size_t)m->n + (size_t)i;
-            str_addf(out, "%s%d", i ? "," : "", is_r ? m->R[at] : (int)m->S[at]);
+            json_write_int(w, NULL, is_r ? m->R[at] : (int)m->S[at]);
         }
-        str_add_char(out, ']');
+        json_write_end(w);
     }
-    str_add_char(out, ']');
+    json_write_end(w);
 }
 
 void matrices_print_json(struct str *out, const struct matrices *m) {
-    str_add(out, "{\"format\":\"mfc-matrices\",\"version\":1,\"order\":[");
+    struct json_writer w = json_write_document(out, JSON_WRITE_COMPACT, "mfc-matrices");
+    json_write_array(&w, "order");
     for (int32_t t = 0; t < m->n; t++)
-        str_addf(out, "%s%d", t ? "," : "", m->order[t]);
-    str_add_char(out, ']');
-    add_rows(out, m, "R", true);
-    add_rows(out, m, "S", false);
-    str_add(out, "}\n");
+        json_write_int(&w, NULL, m->order[t]);
+    json_write_end(&w);
+    add_rows(&w, m, "R", true);
+    add_rows(&w, m, "S", false);
+    json_write_finish(&w);
 }

@@ -10,6 +10,7 @@
 //     status st = placement_read(&arena, &diags, source, &p);
 #pragma once
 
+#include "ir/base/json_write.h"
 #include "solver/model/problem.h"
 
 enum { ROUTE_MOST = 8, PLACES_MOST = 1024, PLACEMENT_NO_NODE = -1 };
@@ -69,7 +70,7 @@ status placement_read(struct arena *a, struct diags *d, const struct source *jso
 
 // And as JSON again; one link alone, for files that have links too.
 void placement_print(struct str *out, const struct placement *p);
-void placement_print_link(struct str *out, const struct placement *p, const struct link *l);
+void placement_print_links(struct json_writer *w, const struct placement *p); // "links": [...]
 
 // Routes between all places, from the links. Every device must reach every other one, directly or
 // through the host: those that do not are an error.

@@ -1,113 +1,127 @@
 // A placement problem as JSON (docs/placement.md), for whoever wants to place it by other means.
 // Every device is a kind of its own, as that is how costs are kept.
-#include "ir/base/str.h"
 #include "solver/model/placement.h"
 
-static void print_place(struct str *out, const struct placement *p, int32_t k) {
+static void print_place(struct json_writer *w, const char *key, const struct placement *p,
+                        int32_t k) {
     const struct place *at = &p->place[k];
-    str_add(out, "{\"name\": ");
-    str_add_json(out, at->name);
-    if (k != p->host) {
-        str_add(out, ", \"kind\": ");
-        str_add_json(out, at->name);
-    }
+    json_write_object(w, key);
+    json_write_text(w, "name", at->name);
+    if (k != p->host)
+        json_write_text(w, "kind", at->name);
     if (at->memory_bytes != INT64_MAX)
-        str_addf(out, ", \"memory\": %lld", (long long)at->memory_bytes);
+        json_write_int(w, "memory", at->memory_bytes);
     if (at->power)
-        str_addf(out, ", \"power\": %lld", (long long)at->power);
-    str_add_char(out, '}');
+        json_write_int(w, "power", at->power);
+    json_write_end(w);
 }
 
-void placement_print_link(struct str *out, const struct placement *p, const struct link *l) {
+static void print_link(struct json_writer *w, const struct placement *p, const struct link *l) {
     bool is_free = l->resource[0] < 0;
-    str_add(out, "{\"between\": [");
-    str_add_json(out, p->place[l->between[0]].name);
-    str_add(out, ", ");
-    str_add_json(out, p->place[l->between[1]].name);
-    str_add_char(out, ']');
+    json_write_object(w, NULL);
+    json_write_array(w, "between");
+    json_write_text(w, NULL, p->place[l->between[0]].name);
+    json_write_text(w, NULL, p->place[l->between[1]].name);
+    json_write_end(w);
     if (is_free)
-        str_add(out, ", \"free\": true");
+        json_write_bool(w, "free", true);
     else if (l->by_node)
-        str_add(out, ", \"by_node\": true");
+        json_write_bool(w, "by_node", true);
     else
-        str_addf(out, ", \"bandwidth\": %.17g", l->bandwidth);
+        json_write_real(w, "bandwidth", 17, l->bandwidth);
     if (l->latency_cost)
-        str_addf(out, ", \"latency\": %lld", (long long)l->latency_cost);
-    if (!is_free && l->resource[0] < p->n_devices) {
-        str_add(out, ", \"blocking\": true");
-    } else if (!is_free && l->resource[0] == l->resource[1]) {
-        str_add(out, ", \"bus\": ");
-        str_add_json(out, p->resource_name[l->resource[0]]);
-    }
-    str_add_char(out, '}');
+        json_write_int(w, "latency", l->latency_cost);
+    if (!is_free && l->resource[0] < p->n_devices)
+        json_write_bool(w, "blocking", true);
+    else if (!is_free && l->resource[0] == l->resource[1])
+        json_write_text(w, "bus", p->resource_name[l->resource[0]]);
+    json_write_end(w);
 }
 
-static void print_costs(struct str *out, const struct placement *p, int32_t i) {
+void placement_print_links(struct json_writer *w, const struct placement *p) {
+    json_write_line(w);
+    json_write_array(w, "links");
+    for (int32_t i = 0; i < p->n_links; i++) {
+        json_write_line(w);
+        print_link(w, p, &p->link[i]);
+    }
+    json_write_end(w);
+}
+
+static void print_costs(struct json_writer *w, const struct placement *p, int32_t i) {
     bool same = true;
     for (int32_t d = 1; d < p->n_devices; d++)
         same = same && placement_cost(p, i, d) == placement_cost(p, i, 0);
     if (same) {
-        str_addf(out, "%lld", (long long)placement_cost(p, i, 0));
+        json_write_int(w, "cost", placement_cost(p, i, 0));
         return;
     }
-    const char *before = "{";
+    json_write_object(w, "cost");
     for (int32_t d = 0; d < p->n_devices; d++)
-        if (placement_runs_on(p, i, d)) {
-            str_add(out, before);
-            str_add_json(out, p->place[d].name);
-            str_addf(out, ": %lld", (long long)placement_cost(p, i, d));
-            before = ", ";
-        }
-    str_add_char(out, '}');
+        if (placement_runs_on(p, i, d))
+            json_write_int(w, p->place[d].name, placement_cost(p, i, d));
+    json_write_end(w);
 }
 
-static void print_node(struct str *out, const struct placement *p, int32_t i) {
+static void print_node(struct json_writer *w, const struct placement *p, int32_t i) {
     const struct problem *g = &p->graph;
-    str_add(out, "{\"name\": ");
-    str_add_json(out, g->name[i]);
-    str_add(out, ", \"cost\": ");
-    print_costs(out, p, i);
-    str_addf(out, ", \"bytes\": %lld", (long long)g->bytes[i]);
+    json_write_object(w, NULL);
+    json_write_text(w, "name", g->name[i]);
+    print_costs(w, p, i);
+    json_write_int(w, "bytes", g->bytes[i]);
     if (g->workspace[i])
-        str_addf(out, ", \"workspace\": %lld", (long long)g->workspace[i]);
+        json_write_int(w, "workspace", g->workspace[i]);
     if (p->resident_bytes[i])
-        str_addf(out, ", \"resident\": %lld", (long long)p->resident_bytes[i]);
+        json_write_int(w, "resident", p->resident_bytes[i]);
     if (p->move_cost[i])
-        str_addf(out, ", \"move\": %lld", (long long)p->move_cost[i]);
+        json_write_int(w, "move", p->move_cost[i]);
     if (p->group_start[p->group[i] + 1] - p->group_start[p->group[i]] > 1)
-        str_addf(out, ", \"group\": \"%d\"", p->group[i]);
-    str_add(out, g->keep[i] ? ", \"keep\": true" : "");
-    str_add(out, g->once[i] ? ", \"once\": true" : "");
-    str_add(out, g->has_forward && g->backward[i] ? ", \"backward\": true" : "");
-    str_add_char(out, '}');
+        json_write_textf(w, "group", "%d", p->group[i]);
+    if (g->keep[i])
+        json_write_bool(w, "keep", true);
+    if (g->once[i])
+        json_write_bool(w, "once", true);
+    if (g->has_forward && g->backward[i])
+        json_write_bool(w, "backward", true);
+    json_write_end(w);
 }
 
 void placement_print(struct str *out, const struct placement *p) {
     const struct problem *g = &p->graph;
-    str_addf(
-        out,
-        "{\"format\": \"mfc-problem\", \"version\": 1,\n \"time\": {\"unit\": \"%s\", \"ticks\": "
-        "%lld},\n \"fixed_bytes\": %lld,\n \"devices\": [",
-        p->time_unit, (long long)p->ticks, (long long)g->persistent_bytes);
+    struct json_writer w = json_write_document(out, JSON_WRITE_SPACED, "mfc-problem");
+    json_write_line(&w);
+    json_write_object(&w, "time");
+    json_write_text(&w, "unit", p->time_unit);
+    json_write_int(&w, "ticks", p->ticks);
+    json_write_end(&w);
+    json_write_line(&w);
+    json_write_int(&w, "fixed_bytes", g->persistent_bytes);
+    json_write_line(&w);
+    json_write_array(&w, "devices");
     for (int32_t k = 0; k < p->n_devices; k++) {
-        str_add(out, k ? ",\n  " : "\n  ");
-        print_place(out, p, k);
+        json_write_line(&w);
+        print_place(&w, NULL, p, k);
     }
-    str_add(out, "],\n \"host\": ");
-    print_place(out, p, p->host);
-    str_add(out, ",\n \"links\": [");
-    for (int32_t i = 0; i < p->n_links; i++) {
-        str_add(out, i ? ",\n  " : "\n  ");
-        placement_print_link(out, p, &p->link[i]);
-    }
-    str_add(out, "],\n \"nodes\": [");
+    json_write_end(&w);
+    json_write_line(&w);
+    print_place(&w, "host", p, p->host);
+    placement_print_links(&w, p);
+    json_write_line(&w);
+    json_write_array(&w, "nodes");
     for (int32_t i = 0; i < g->n; i++) {
-        str_add(out, i ? ",\n  " : "\n  ");
-        print_node(out, p, i);
+        json_write_line(&w);
+        print_node(&w, p, i);
     }
-    str_add(out, "],\n \"edges\": [");
+    json_write_end(&w);
+    json_write_line(&w);
+    json_write_array(&w, "edges");
     for (int32_t i = 0; i < g->n; i++)
-        for (int32_t e = g->in_start[i]; e < g->in_start[i + 1]; e++)
-            str_addf(out, "%s[%d, %d]", e ? ", " : "", g->in_of[e], i);
-    str_add(out, "]}\n");
+        for (int32_t e = g->in_start[i]; e < g->in_start[i + 1]; e++) {
+            json_write_array(&w, NULL);
+            json_write_int(&w, NULL, g->in_of[e]);
+            json_write_int(&w, NULL, i);
+            json_write_end(&w);
+        }
+    json_write_end(&w);
+    json_write_finish(&w);
 }

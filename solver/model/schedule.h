@@ -1,6 +1,7 @@
 // A schedule: steps that compute and free. And what is known about it.
 #pragma once
 
+#include "ir/base/json_write.h"
 #include "solver/model/problem.h"
 
 enum step_kind { STEP_COMPUTE, STEP_FREE };
@@ -41,6 +42,7 @@ const char *outcome_name(enum outcome o);
 // claims are true is for schedule_check to say.
 status schedule_read(struct arena *a, struct diags *d, const struct source *json,
                      const struct problem *p, struct schedule *out);
-void schedule_print(struct str *out, const struct schedule *s, double seconds); // < 0: leave out
+// The members of an mfc-schedule, into an object that has begun. seconds < 0 leaves them out.
+void schedule_print(struct json_writer *w, const struct schedule *s, double seconds);
 status schedule_write(const struct schedule *s, double seconds, struct arena *a, struct diags *d,
                       const char *path);

@@ -1,5 +1,5 @@
-// Schedules to and from mfc-schedule JSON (docs/solver.md). Written by hand rather than through a
-// JSON tree: a schedule may have millions of steps, and needs only integers.
+// Schedules to and from mfc-schedule JSON (docs/solver.md). A schedule may have millions of steps,
+// so it is written as a stream, without a JSON tree.
 #include "solver/model/schedule.h"
 
 #include <string.h>
@@ -12,56 +12,53 @@ const char *outcome_name(enum outcome o) {
     return outcome_names[o];
 }
 
-static void add_bound(struct str *s, const char *key, int64_t bound) {
-    if (bound == BOUND_NONE)
-        str_addf(s, ",\"%s\":null", key);
-    else
-        str_addf(s, ",\"%s\":%lld", key, (long long)bound);
-}
-
-static void add_head(struct str *s, const struct schedule *x, double seconds) {
-    str_addf(s,
-             "{\"format\":\"mfc-schedule\",\"version\":1,\"status\":\"%s\",\"order\":\"%s\","
-             "\"budget_bytes\":%lld",
-             outcome_name(x->outcome), x->free_order ? "free" : "given",
-             (long long)x->budget_bytes);
-    if (x->steps.n > 0)
-        str_addf(s, ",\"peak_bytes\":%lld,\"cost\":%lld", (long long)x->peak_bytes,
-                 (long long)x->cost);
-    str_addf(s, ",\"base_cost\":%lld", (long long)x->base_cost);
-    add_bound(s, "bound", x->bound);
-    add_bound(s, "bound_any", x->bound_any);
-    str_addf(s, ",\"least_bytes\":%lld", (long long)x->min_bytes);
-    if (x->known_bytes > 0)
-        str_addf(s, ",\"known_bytes\":%lld", (long long)x->known_bytes);
+static void add_head(struct json_writer *w, const struct schedule *s, double seconds) {
+    json_write_text(w, "status", outcome_name(s->outcome));
+    json_write_text(w, "order", s->free_order ? "free" : "given");
+    json_write_int(w, "budget_bytes", s->budget_bytes);
+    if (s->steps.n > 0) {
+        json_write_int(w, "peak_bytes", s->peak_bytes);
+        json_write_int(w, "cost", s->cost);
+    }
+    json_write_int(w, "base_cost", s->base_cost);
+    json_write_int_if(w, "bound", s->bound != BOUND_NONE, s->bound);
+    json_write_int_if(w, "bound_any", s->bound_any != BOUND_NONE, s->bound_any);
+    json_write_int(w, "least_bytes", s->min_bytes);
+    if (s->known_bytes > 0)
+        json_write_int(w, "known_bytes", s->known_bytes);
     if (seconds >= 0)
-        str_addf(s, ",\"seconds\":%.3f", seconds);
-    if (x->n_forcing > 0) {
-        str_add(s, ",\"forcing\":[");
-        for (int32_t k = 0; k < x->n_forcing; k++)
-            str_addf(s, "%s%d", k ? "," : "", x->forcing[k]);
-        str_add(s, "]");
+        json_write_fixed(w, "seconds", 3, seconds);
+    if (s->n_forcing > 0) {
+        json_write_array(w, "forcing");
+        for (int32_t k = 0; k < s->n_forcing; k++)
+            json_write_int(w, NULL, s->forcing[k]);
+        json_write_end(w);
     }
 }
 
-void schedule_print(struct str *out, const struct schedule *s, double seconds) {
-    add_head(out, s, seconds);
-    str_add(out, ",\n\"steps\":[");
-    for (int32_t k = 0; k < s->steps.n; k++)
-        str_addf(out, "%s[\"%s\",%d]",
-                 k == 0  ? "\n"
-                 : k % 8 ? ","
-                         : ",\n",
-                 s->steps.at[k].kind == STEP_COMPUTE ? "compute" : "free", s->steps.at[k].node);
-    str_add(out, "]}");
+void schedule_print(struct json_writer *w, const struct schedule *s, double seconds) {
+    json_write_format(w, "mfc-schedule");
+    add_head(w, s, seconds);
+    json_write_line(w);
+    json_write_array(w, "steps");
+    for (int32_t k = 0; k < s->steps.n; k++) {
+        if (k % 8 == 0)
+            json_write_line(w);
+        json_write_array(w, NULL);
+        json_write_text(w, NULL, s->steps.at[k].kind == STEP_COMPUTE ? "compute" : "free");
+        json_write_int(w, NULL, s->steps.at[k].node);
+        json_write_end(w);
+    }
+    json_write_end(w);
 }
 
 status schedule_write(const struct schedule *s, double seconds, struct arena *a, struct diags *d,
                       const char *path) {
     struct arena scratch = arena_make(a->mem);
     struct str text = str_make(&scratch);
-    schedule_print(&text, s, seconds);
-    str_add_char(&text, '\n');
+    struct json_writer w = json_write_begin(&text, JSON_WRITE_COMPACT);
+    schedule_print(&w, s, seconds);
+    json_write_finish(&w);
     status st = output_text(&scratch, d, path, &text);
     arena_free(&scratch);
     return st;

@@ -50,8 +50,6 @@ bool strategy_assign(const struct placement *p, const int32_t *order, const bool
 status strategy_read(struct arena *a, struct diags *d, const struct source *json,
                      const struct placement *p, struct strategy *out);
 // `facts` may be NULL.
-void strategy_print(struct str *out, const struct placement *p, const struct strategy *s,
-                    const struct strategy_facts *facts, struct arena *scratch);
 status strategy_write(const struct placement *p, const struct strategy *s,
                       const struct strategy_facts *facts, struct arena *a, struct diags *d,
                       const char *path);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ir/base/json.h"
+#include "ir/base/json_write.h"
 #include "ir/base/map.h"
 #include "solver/model/strategy.h"
 
@@ -202,94 +203,91 @@ status strategy_read(struct arena *a, struct diags *d, const struct source *json
 
 // ---- Writing ----
 
-static void add_name(struct str *s, const char *name) {
-    str_add_char(s, '"');
-    for (; *name; name++) {
-        if (*name == '"' || *name == '\\')
-            str_add_char(s, '\\');
-        if ((unsigned char)*name < 0x20)
-            str_addf(s, "\\u%04x", *name);
-        else
-            str_add_char(s, *name);
-    }
-    str_add_char(s, '"');
+static void add_facts(struct json_writer *w, const struct placement *p,
+                      const struct strategy_facts *f) {
+    json_write_int(w, "makespan", f->makespan_cost);
+    json_write_int(w, "load", f->load_cost);
+    json_write_int(w, "moved_bytes", f->moved_bytes);
+    json_write_int(w, "energy", f->energy);
+    json_write_line(w);
+    json_write_object(w, "peak_bytes");
+    for (int32_t k = 0; k < p->n_places; k++)
+        json_write_int(w, p->place[k].name, f->peak_bytes[k]);
+    json_write_end(w);
 }
 
-static void add_facts(struct str *s, const struct placement *p, const struct strategy_facts *f) {
-    str_addf(s, ",\"makespan\":%lld,\"load\":%lld,\"moved_bytes\":%lld,\"energy\":%lld",
-             (long long)f->makespan_cost, (long long)f->load_cost, (long long)f->moved_bytes,
-             (long long)f->energy);
-    str_add(s, ",\n\"peak_bytes\":{");
-    for (int32_t k = 0; k < p->n_places; k++) {
-        str_add(s, k ? "," : "");
-        add_name(s, p->place[k].name);
-        str_addf(s, ":%lld", (long long)f->peak_bytes[k]);
+// "copies": the other devices of each node that runs on several.
+static void add_duplicates(struct json_writer *w, const struct placement *p, const int32_t *first,
+                           const bool *on) {
+    json_write_line(w);
+    json_write_object(w, "copies");
+    for (int32_t v = 0; v < p->graph.n; v++) {
+        bool is_listed = false;
+        for (int32_t k = 0; k < p->n_devices; k++) {
+            if (!on[(int64_t)v * p->n_devices + k] || k == first[v])
+                continue;
+            if (!is_listed) {
+                json_write_line(w);
+                json_write_array(w, p->graph.name[v]);
+                is_listed = true;
+            }
+            json_write_text(w, NULL, p->place[k].name);
+        }
+        if (is_listed)
+            json_write_end(w);
     }
-    str_add_char(s, '}');
+    json_write_end(w);
 }
 
-// "device": where each node runs first; "copies": all devices of the nodes that have several.
-static void add_devices(struct str *out, const struct placement *p, const struct strategy *s,
-                        int32_t *first, bool *on) {
+// "device": where each node runs first.
+static void add_devices(struct json_writer *w, const struct placement *p, const struct strategy *s,
+                        struct arena *scratch) {
+    int32_t *first = ARENA_ARRAY(scratch, int32_t, p->graph.n);
+    bool *on = ARENA_ARRAY(scratch, bool, (size_t)p->graph.n *(size_t)p->n_devices);
+    if (!first || !on) {
+        w->out->failed = true;
+        return;
+    }
     for (int32_t k = s->n; k-- > 0;)
         if (s->at[k].from == TASK_RUN) {
             first[s->at[k].node] = s->at[k].place;
             on[(int64_t)s->at[k].node * p->n_devices + s->at[k].place] = true;
         }
-    str_add(out, ",\n\"device\":{");
+    json_write_line(w);
+    json_write_object(w, "device");
     for (int32_t v = 0; v < p->graph.n; v++) {
-        str_add(out, v ? ",\n" : "\n");
-        add_name(out, p->graph.name[v]);
-        str_add_char(out, ':');
-        add_name(out, p->place[first[v]].name);
+        json_write_line(w);
+        json_write_text(w, p->graph.name[v], p->place[first[v]].name);
     }
-    str_add(out, "},\n\"copies\":{");
-    int32_t n_shown = 0;
-    for (int32_t v = 0; v < p->graph.n; v++) {
-        int32_t n = 0;
-        for (int32_t k = 0; k < p->n_devices; k++) {
-            if (!on[(int64_t)v * p->n_devices + k] || k == first[v])
-                continue;
-            if (n++ == 0) {
-                str_add(out, n_shown++ ? ",\n" : "\n");
-                add_name(out, p->graph.name[v]);
-                str_add(out, ":[");
-            } else {
-                str_add_char(out, ',');
-            }
-            add_name(out, p->place[k].name);
-        }
-        str_add(out, n > 0 ? "]" : "");
-    }
-    str_add_char(out, '}');
+    json_write_end(w);
+    add_duplicates(w, p, first, on);
 }
 
-void strategy_print(struct str *out, const struct placement *p, const struct strategy *s,
-                    const struct strategy_facts *facts, struct arena *scratch) {
-    int32_t *first = ARENA_ARRAY(scratch, int32_t, p->graph.n);
-    bool *on = ARENA_ARRAY(scratch, bool, (size_t)p->graph.n *(size_t)p->n_devices);
-    if (!first || !on) {
-        out->failed = true;
-        return;
-    }
-    str_add(out, "{\"format\":\"mfc-strategy\",\"version\":1");
-    if (facts)
-        add_facts(out, p, facts);
-    add_devices(out, p, s, first, on);
-    str_add(out, ",\n\"tasks\":[");
+static void add_tasks(struct json_writer *w, const struct placement *p, const struct strategy *s) {
+    json_write_line(w);
+    json_write_array(w, "tasks");
     for (int32_t k = 0; k < s->n; k++) {
         const struct task *t = &s->at[k];
-        str_addf(out, "%s[\"%s\",", k ? ",\n" : "\n", t->from == TASK_RUN ? "run" : "fetch");
-        add_name(out, p->graph.name[t->node]);
-        str_add_char(out, ',');
-        add_name(out, p->place[t->place].name);
-        if (t->from != TASK_RUN) {
-            str_add_char(out, ',');
-            add_name(out, p->place[t->from].name);
-        }
-        str_add_char(out, ']');
+        json_write_line(w);
+        json_write_array(w, NULL);
+        json_write_text(w, NULL, t->from == TASK_RUN ? "run" : "fetch");
+        json_write_text(w, NULL, p->graph.name[t->node]);
+        json_write_text(w, NULL, p->place[t->place].name);
+        if (t->from != TASK_RUN)
+            json_write_text(w, NULL, p->place[t->from].name);
+        json_write_end(w);
     }
-    str_add(out, "]}");
+    json_write_end(w);
+}
+
+static void print(struct str *out, const struct placement *p, const struct strategy *s,
+                  const struct strategy_facts *facts, struct arena *scratch) {
+    struct json_writer w = json_write_document(out, JSON_WRITE_COMPACT, "mfc-strategy");
+    if (facts)
+        add_facts(&w, p, facts);
+    add_devices(&w, p, s, scratch);
+    add_tasks(&w, p, s);
+    json_write_finish(&w);
 }
 
 status strategy_write(const struct placement *p, const struct strategy *s,
@@ -297,8 +295,7 @@ status strategy_write(const struct placement *p, const struct strategy *s,
                       const char *path) {
     struct arena scratch = arena_make(a->mem);
     struct str text = str_make(&scratch);
-    strategy_print(&text, p, s, facts, &scratch);
-    str_add_char(&text, '\n');
+    print(&text, p, s, facts, &scratch);
     status st = output_text(&scratch, d, path, &text);
     arena_free(&scratch);
     return st;

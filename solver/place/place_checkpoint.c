@@ -5,6 +5,7 @@
 
 #include "ir/base/digest.h"
 #include "ir/base/json.h"
+#include "ir/base/json_write.h"
 #include "solver/place/place_state.h"
 
 // ---- What a checkpoint belongs to ----
@@ -46,58 +47,82 @@ static uint64_t objective_identity(const struct place_options *o) {
 
 // ---- Writing ----
 
-static void add_tasks(struct str *out, const struct task *at, int32_t n) {
-    str_add_char(out, '[');
-    for (int32_t k = 0; k < n; k++)
-        str_addf(out, "%s[%d,%d,%d]", k ? "," : "", at[k].node, at[k].place, at[k].from);
-    str_add_char(out, ']');
+static void add_tasks(struct json_writer *w, const char *key, const struct task *at, int32_t n) {
+    json_write_line(w);
+    json_write_array(w, key);
+    for (int32_t k = 0; k < n; k++) {
+        json_write_array(w, NULL);
+        json_write_int(w, NULL, at[k].node);
+        json_write_int(w, NULL, at[k].place);
+        json_write_int(w, NULL, at[k].from);
+        json_write_end(w);
+    }
+    json_write_end(w);
 }
 
-static void add_chain(struct str *out, const struct place_search *s, int32_t k,
+static void add_chain(struct json_writer *w, const struct place_search *s, int32_t k,
                       struct arena *scratch) {
     const struct place_chain *ch = &s->chain[k];
     const struct mcmc *c = &ch->mc;
     struct task *now = ARENA_ARRAY(scratch, struct task, c->sim.n_in);
     if (!now) {
-        out->failed = true;
+        w->out->failed = true;
         return;
     }
-    str_addf(out,
-             "%s{\"rung\":%d,\"heat\":\"%a\",\"step\":%lld,\"price\":\"%a\",\"first_price\":\"%a\","
-             "\"best_value\":\"%a\",\"n_worse\":%lld,\"counts\":[",
-             k ? ",\n" : "\n", ch->rung, s->temperature[ch->rung], (long long)c->rng.step, c->price,
-             c->first_price, c->best_value, (long long)c->n_worse);
-    for (int32_t m = 0; m < MCMC_KINDS; m++)
-        str_addf(out, "%s[%lld,%lld]", m ? "," : "", (long long)c->count[m].n_tried,
-                 (long long)c->count[m].n_accepted);
-    str_add(out, "],\n\"tasks\":");
-    add_tasks(out, now, sim_save(&c->sim, now));
-    str_add_char(out, '}');
+    json_write_line(w);
+    json_write_object(w, NULL);
+    json_write_int(w, "rung", ch->rung);
+    json_write_hex(w, "heat", s->temperature[ch->rung]);
+    json_write_int(w, "step", (int64_t)c->rng.step);
+    json_write_hex(w, "price", c->price);
+    json_write_hex(w, "first_price", c->first_price);
+    json_write_hex(w, "best_value", c->best_value);
+    json_write_int(w, "n_worse", c->n_worse);
+    json_write_array(w, "counts");
+    for (int32_t m = 0; m < MCMC_KINDS; m++) {
+        json_write_array(w, NULL);
+        json_write_int(w, NULL, c->count[m].n_tried);
+        json_write_int(w, NULL, c->count[m].n_accepted);
+        json_write_end(w);
+    }
+    json_write_end(w);
+    add_tasks(w, "tasks", now, sim_save(&c->sim, now));
+    json_write_end(w);
+}
+
+static void add_head(struct json_writer *w, const struct place_search *s) {
+    const struct place_result *r = s->out;
+    const struct team *t = s->options->team;
+    json_write_int(w, "problem", (int64_t)problem_identity(s->p));
+    json_write_int(w, "objective", (int64_t)objective_identity(s->options));
+    json_write_int(w, "seed", (int64_t)s->options->seed);
+    json_write_int(w, "rank", t ? t->rank : 0);
+    json_write_int(w, "n_ranks", t ? t->n : 1);
+    json_write_line(w);
+    json_write_int(w, "n_proposals", r->n_proposals);
+    json_write_int(w, "n_rounds", r->n_rounds);
+    json_write_int(w, "n_exchanges", r->n_exchanges);
+    json_write_int(w, "n_exchanges_tried", r->n_exchanges_tried);
+    json_write_int(w, "step", (int64_t)s->rng.step);
+    json_write_hex(w, "value", r->value);
 }
 
 status place_save(struct place_search *s) {
     struct arena scratch = arena_make(s->arena->mem);
     struct str text = str_make(&scratch);
-    const struct place_result *r = s->out;
-    const struct team *t = s->options->team;
-    str_addf(&text,
-             "{\"format\":\"mfc-search\",\"version\":1,\"problem\":%lld,\"objective\":%lld,"
-             "\"seed\":%lld,\"rank\":%d,\"n_ranks\":%d,\n\"n_proposals\":%lld,"
-             "\"n_rounds\":%lld,\"n_exchanges\":%lld,\"n_exchanges_tried\":%lld,\"step\":%lld,"
-             "\"value\":\"%a\",\n\"best\":",
-             (long long)problem_identity(s->p), (long long)objective_identity(s->options),
-             (long long)s->options->seed, t ? t->rank : 0, t ? t->n : 1, (long long)r->n_proposals,
-             (long long)r->n_rounds, (long long)r->n_exchanges, (long long)r->n_exchanges_tried,
-             (long long)s->rng.step, r->value);
-    add_tasks(&text, r->best.at, r->best.n);
-    str_add(&text, ",\n\"chains\":[");
+    struct json_writer w = json_write_document(&text, JSON_WRITE_COMPACT, "mfc-search");
+    add_head(&w, s);
+    add_tasks(&w, "best", s->out->best.at, s->out->best.n);
+    json_write_line(&w);
+    json_write_array(&w, "chains");
     bool ok = true;
     for (int32_t k = 0; k < s->n_chains; k++) {
         ok = ok && !s->chain[k].failed;
         if (ok)
-            add_chain(&text, s, k, &scratch);
+            add_chain(&w, s, k, &scratch);
     }
-    str_add(&text, "]}\n");
+    json_write_end(&w);
+    json_write_finish(&w);
     // A chain that ran out of memory has nothing to save; the checkpoint before stays.
     status st = ok ? output_text(&scratch, s->diags, s->options->checkpoint_path, &text) : ST_OK;
     arena_free(&scratch);
