@@ -60,7 +60,7 @@ struct place_result {
     double value;
     int64_t min_excess_bytes; // none fits: how far over memory the least state was
     int64_t n_proposals, n_rounds, n_exchanges, n_exchanges_tried; // of the team; own rounds
-    int32_t n_lost; // members of the team that have died
+    int32_t n_left; // ranks of the team whose search failed
     struct mcmc_count count[MCMC_KINDS];
     VEC(struct place_event) curve;
 };

@@ -160,7 +160,7 @@ static status dispatch(struct cli *c, int argc, char **argv) {
         return unknown_command(&c->diags, c->arguments[0]);
     if (command->ranks)
         c->team = cli_team_open(c->stop);
-    if (c->team && c->team->rank > 0) { // one voice is enough
+    if (!cli_leads(c)) {
         c->progress = false;
         st = options_set(&c->options, &c->diags, "progress", "never");
     }
@@ -212,8 +212,7 @@ static void print_diags(struct cli *c) {
 }
 
 void cli_flush_diags(struct cli *c) {
-    // When the first rank is no more, the next says everything at its end.
-    if (!c->team || c->team->rank == 0)
+    if (cli_leads(c))
         print_diags(c);
 }
 
@@ -273,5 +272,6 @@ int cli_main(int argc, char **argv, struct stop *stop) {
     if (!st && leads && stop_raised(stop))
         st = (status)(128 + atomic_load(&stop->raised));
     arena_free(&c.arena);
-    return cli_team_close(c.team, (int)st);
+    cli_team_close(c.team);
+    return (int)st;
 }

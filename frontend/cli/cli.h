@@ -61,8 +61,7 @@ struct command {
     bool passes;                       // it runs passes, and takes their options too
     status (*run)(struct cli *c);
     bool hidden; // not in the list of --help: for mfc's own workers
-    bool ranks;  // several processes can do it together. Only where cli_leads is true are files
-                 // written
+    bool ranks;  // the ranks of an MPI job can do it together. It writes where cli_leads is true
 };
 
 // From argv to exit code. `stop` is what the signal handlers raise.
@@ -79,7 +78,7 @@ struct cli_step {
 void cli_progress_step(struct cli *c, const struct cli_step *s);
 void cli_progress_clear(struct cli *c); // before anything else goes to stderr
 
-// Whether it is on this process to print and write; of several, the others wait here (cli_team.h).
+// Whether this process prints and writes: of the ranks of an MPI job only the first (cli_team.h).
 bool cli_leads(struct cli *c);
 
 // The mfc executable itself, for searches in processes of their own; NULL: it cannot be told.

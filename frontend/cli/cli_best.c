@@ -3,9 +3,7 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
-#include "frontend/cli/cli_team.h"
 #include "ir/base/file.h"
 
 #define EVERY_NS (int64_t)1000000000 // at most so often
@@ -21,23 +19,15 @@ static bool is_same(const struct stat *a, const struct stat *b) {
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-static bool is_younger(const struct stat *file, double seconds) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return file->st_ino && (double)(now.tv_sec - file->st_mtim.tv_sec) +
-                                   (double)(now.tv_nsec - file->st_mtim.tv_nsec) * 1e-9 <
-                               seconds;
-}
-
 void cli_best_open(struct cli_best *b, struct cli *c, const struct placement *p,
                    const struct mcmc_objective *objective, const char *path) {
     *b = (struct cli_best){.cli = c,
                            .p = p,
                            .objective = objective,
-                           .path = path && strcmp(path, "-") != 0 ? path : NULL,
+                           .path = cli_leads(c) && path && strcmp(path, "-") != 0 ? path : NULL,
                            .arena = arena_make(&c->mem)};
-    b->at_start = stat_of(b->path);
-    if (b->at_start.st_ino && !S_ISREG(b->at_start.st_mode))
+    struct stat file = stat_of(b->path);
+    if (file.st_ino && !S_ISREG(file.st_mode))
         b->path = NULL; // a stream gets the result and nothing before
     pthread_mutex_init(&b->lock, NULL);
 }
@@ -65,22 +55,7 @@ void cli_best_keep(struct cli_best *b, const struct strategy *best) {
     arena_free(&old);
 }
 
-// The strategy in the file, and its value; INFINITY: it has none that this problem can be run by.
-static double read_file(const struct cli_best *b, struct arena *a, struct strategy *out,
-                        struct strategy_facts *facts) {
-    struct arena scratch = arena_make(a->mem);
-    struct diags d = diags_make(&scratch); // what is wrong with the file is not of interest
-    struct source *source = NULL;
-    status st = source_open(&scratch, &d, b->path, &source);
-    if (st == ST_OK)
-        st = strategy_read(a, &d, source, b->p, out);
-    source_close(source);
-    if (st == ST_OK)
-        st = strategy_check(b->p, out, a, &d, facts);
-    arena_free(&scratch);
-    return st == ST_OK ? mcmc_value_of_facts(b->objective, b->p, facts) : INFINITY;
-}
-
+// The value of the strategy in the file; INFINITY: the file has none for this problem.
 static double file_value(const struct cli_best *b) {
     struct stat now = stat_of(b->path);
     if (!now.st_ino)
@@ -88,9 +63,17 @@ static double file_value(const struct cli_best *b) {
     if (b->has_saved && is_same(&now, &b->own))
         return b->saved_value;
     struct arena scratch = arena_make(&b->cli->mem);
+    struct diags d = diags_make(&scratch); // why the file has none does not matter
+    struct source *source = NULL;
     struct strategy s;
     struct strategy_facts facts;
-    double value = read_file(b, &scratch, &s, &facts);
+    status st = source_open(&scratch, &d, b->path, &source);
+    if (st == ST_OK)
+        st = strategy_read(&scratch, &d, source, b->p, &s);
+    source_close(source);
+    if (st == ST_OK)
+        st = strategy_check(b->p, &s, &scratch, &d, &facts);
+    double value = st == ST_OK ? mcmc_value_of_facts(b->objective, b->p, &facts) : INFINITY;
     arena_free(&scratch);
     return value;
 }
@@ -134,24 +117,6 @@ bool cli_best_save(void *best, double seconds) {
         return true;
     if (seconds < 0 && stop_clock_ns() - b->saved_ns < b->pause_ns)
         return false;
-    if (cli_team_seems_to_lead(b->cli->team)) {
-        save_newest(b);
-        return b->has_saved;
-    }
-    struct stat now = stat_of(b->path);
-    return seconds >= 0 && is_younger(&now, seconds);
-}
-
-void cli_best_settle(struct cli_best *b, struct place_result *r) {
-    struct stat now = stat_of(b->path);
-    struct strategy s;
-    struct strategy_facts facts;
-    if (r->n_lost == 0 || !now.st_ino || is_same(&now, &b->at_start) || is_same(&now, &b->own))
-        return;
-    double value = read_file(b, &b->cli->arena, &s, &facts);
-    if (value < r->value) {
-        r->best = s;
-        r->facts = facts;
-        r->value = value;
-    }
+    save_newest(b);
+    return b->has_saved;
 }

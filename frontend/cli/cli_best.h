@@ -2,7 +2,7 @@
 // process, or all of them, what was known a moment before is there.
 //
 // Every second or so, and at once after a signal, what is new is checked and written, whole or not
-// at all; of several ranks by the first that lives. A file with something at least as good for the
+// at all; of the ranks of an MPI job by the first. A file with something at least as good for the
 // same problem is left as it is. What the search ends with is written by who has asked for it.
 #pragma once
 
@@ -22,7 +22,7 @@ struct cli_best {
     struct strategy newest; // newest.n = 0: all that was found is saved
     bool has_saved;
     double saved_value;         // what the file has, if it is this process's
-    struct stat at_start, own;  // the file as it was; as it was written here; st_ino = 0: none
+    struct stat own;            // the file as it was written here; st_ino = 0: none
     int64_t saved_ns, pause_ns; // when, and how long until the next time
 };
 
@@ -31,7 +31,4 @@ void cli_best_open(struct cli_best *b, struct cli *c, const struct placement *p,
 void cli_best_keep(struct cli_best *b, const struct strategy *best);
 // For watch_save: `seconds` since the signal; below 0: there was none.
 bool cli_best_save(void *best, double seconds);
-// After the search: if ranks have died and one of them has saved something better than what the
-// others have found, that is the result.
-void cli_best_settle(struct cli_best *b, struct place_result *r);
 void cli_best_close(struct cli_best *b);

@@ -93,7 +93,7 @@ static void add_rates(struct str *out, const struct place_result *r, int32_t n_r
                  (long long)r->n_exchanges_tried);
     str_add_char(out, '\n');
     if (n_ranks > 1)
-        str_addf(out, "ranks            %d of %d to the end\n", n_ranks - r->n_lost, n_ranks);
+        str_addf(out, "ranks            %d of %d to the end\n", n_ranks - r->n_left, n_ranks);
     for (int32_t k = 0; k < MCMC_KINDS; k++)
         if (r->count[k].n_tried > 0)
             str_addf(out, "  %5.1f %% of %9lld accepted: %s\n",
@@ -144,8 +144,6 @@ static status run(struct cli *c) {
     int64_t start_ns = stop_clock_ns();
     st = place(&p, &o, &hooks, &c->arena, &c->diags, &r);
     watch_close(&w.watch);
-    if (st == ST_OK)
-        cli_best_settle(&w.best, &r);
     cli_best_close(&w.best);
     double seconds = (double)(stop_clock_ns() - start_ns) * 1e-9;
     source_close(resume);

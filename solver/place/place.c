@@ -283,6 +283,24 @@ static status make_starts(struct place_search *s) {
     return n < 0 ? diag_out_of_memory(s->diags) : ST_OK;
 }
 
+// A resumed search takes over a given strategy that is better than the incumbent of its checkpoint.
+static status keep_better_starts(struct place_search *s) {
+    const struct place_options *o = s->options;
+    status st = ST_OK;
+    for (int32_t k = 0; st == ST_OK && k < o->n_initial; k++) {
+        struct arena scratch = arena_make(s->arena->mem);
+        struct diags d = diags_make(&scratch);
+        struct strategy_facts f;
+        if (strategy_check(s->p, &o->starts[k], &scratch, &d, &f) == ST_OK) {
+            double value = mcmc_value_of_facts(&o->objective, s->p, &f);
+            if (value < s->out->value)
+                st = place_keep(s, &o->starts[k], value);
+        }
+        arena_free(&scratch);
+    }
+    return st;
+}
+
 static status make_chains(struct place_search *s) {
     const struct place_options *o = s->options;
     s->n_chains = o->n_chains < 1 ? 1 : o->n_chains;
@@ -335,7 +353,7 @@ static void sum_up(struct place_search *s) {
     out->n_proposals = out->n_exchanges = out->n_exchanges_tried = 0;
     out->min_excess_bytes = INT64_MAX;
     for (int32_t k = 0; k < (t ? t->n : 1); k++) {
-        const struct place_totals *x = t && k != t->rank ? &s->mate[k].done : &own;
+        const struct place_totals *x = t && k != t->rank ? &s->peer[k].done : &own;
         for (int32_t m = 0; m < MCMC_KINDS; m++) {
             out->count[m].n_tried += x->count[m].n_tried;
             out->count[m].n_accepted += x->count[m].n_accepted;
@@ -345,7 +363,7 @@ static void sum_up(struct place_search *s) {
         out->n_exchanges_tried += x->n_exchanges_tried;
         if ((x == &own || x->n_proposals > 0) && x->min_excess_bytes < out->min_excess_bytes)
             out->min_excess_bytes = x->min_excess_bytes;
-        out->n_lost += t && k != t->rank && s->mate[k].is_lost;
+        out->n_left += t && k != t->rank && s->peer[k].has_left;
     }
 }
 
@@ -357,14 +375,14 @@ static status search(struct place_search *s) {
         st = make_chains(s);
     if (st == ST_OK && s->options->resume)
         st = place_resume(s);
+    if (st == ST_OK && s->options->resume)
+        st = keep_better_starts(s);
     if (st == ST_OK)
         st = collect(s);
     if (st == ST_OK)
         st = run_and_improve(s);
     if (st == ST_OK)
         sum_up(s);
-    if (s->options->team)
-        place_team_leave(s);
     for (int32_t k = 0; s->chain && k < s->n_chains; k++)
         if (s->chain[k].arena.mem)
             arena_free(&s->chain[k].arena);

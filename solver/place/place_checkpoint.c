@@ -245,6 +245,7 @@ static status check_owner(const struct place_search *s, const json_t *root) {
 static status read_search(struct place_search *s, const json_t *root, struct arena *scratch) {
     struct place_result *r = s->out;
     const json_t *chains = json_object_get(root, "chains");
+    struct strategy best;
     int64_t step = 0;
     const struct number numbers[] = {{"n_proposals", &r->n_proposals},
                                      {"n_rounds", &r->n_rounds},
@@ -259,9 +260,9 @@ static status read_search(struct place_search *s, const json_t *root, struct are
     if (st != ST_OK)
         return st;
     s->rng.step = (uint64_t)step;
-    st = read_tasks(s, s->arena, json_object_get(root, "best"), &r->best);
-    r->value = real_of(root, "value");
-    s->cap_best = r->best.n;
+    st = read_tasks(s, scratch, json_object_get(root, "best"), &best);
+    if (st == ST_OK && best.n > 0)
+        st = place_keep(s, &best, real_of(root, "value"));
     for (int32_t k = 0; st == ST_OK && k < s->n_chains; k++)
         st = read_chain(s, json_array_get(chains, (size_t)k), k, scratch);
     return st;

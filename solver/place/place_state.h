@@ -19,9 +19,9 @@ struct place_totals {
     struct mcmc_count count[MCMC_KINDS];
 };
 
-// Another search of the team, as the last meeting has left it.
-struct place_mate {
-    bool is_lost, has_left; // lost: without a word
+// Another search of the team, as of the last meeting.
+struct place_peer {
+    bool has_left; // its search failed
     struct place_totals done;
 };
 
@@ -46,10 +46,10 @@ struct place_search {
     int32_t cap_best;
     bool is_saving; // a checkpoint is due
     // With a team:
-    struct place_mate *mate; // per member
+    struct place_peer *peer; // per rank
     int64_t n_meetings;
-    bool all_over;     // everybody was, at the last meeting
-    double told_value; // of the best that this search has told the others
+    bool all_over;     // all ranks were, at the last meeting
+    double told_value; // of the incumbent that this search has told the others
 };
 
 // A strategy that is better than the incumbent becomes it, once it is checked.
@@ -60,11 +60,10 @@ bool place_swaps(double heat_a, double cost_a, double heat_b, double cost_b, dou
 
 struct place_totals place_own_totals(const struct place_search *s);
 
-// The searches of options.team (place_team.c). Who is over comes to meetings until all are. To
-// leave tells the others not to wait any more.
+// The searches of options.team (place_team.c). A search that is over meets the others until all of
+// them are.
 status place_team_make(struct place_search *s);
 status place_team_meet(struct place_search *s, bool is_over);
-void place_team_leave(struct place_search *s);
 int64_t place_team_proposals(const struct place_search *s); // of all, as far as is known
 
 // The checkpoint of options.checkpoint_path, and going on from options.resume (place_checkpoint.c).

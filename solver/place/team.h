@@ -1,22 +1,19 @@
 // Processes that search together: what the placement search needs of whatever connects them.
 //
-// Members send each other messages, which arrive whole and in order, or not at all: a member may
-// die at any time, and the others go on. There may be several, on several hosts; who implements it
-// (frontend/cli/cli_team.c does, with MPI) decides how a dead member is told from a slow one.
+// The ranks of a team run the same search and exchange messages in pairs. Both ranks of a pair call
+// `exchange` for each other, each the same number of times, and each goes through its peers in
+// ascending order: so a blocking implementation cannot deadlock. frontend/cli/cli_team.c implements
+// it with MPI.
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TEAM_MOST = 1024 };
-
 struct team {
-    int32_t rank, n; // this member's number, and of how many
+    int32_t rank, n; // this process, and how many there are
     void *context;
-    // Returns at once; `bytes` may be reused. To the dead nothing is sent.
-    void (*send)(void *context, int32_t to, const void *bytes, size_t n_bytes);
-    // Waits for the next message of a member; it is valid until the next call for the same member.
-    // NULL: there will be none, for it is dead, or everybody is asked to end at once.
-    const void *(*receive)(void *context, int32_t from, size_t *n_bytes);
+    // Sends a message to a peer, and waits for the one that it sends; that is valid until the next
+    // call. NULL: the peer has left the search, because it failed.
+    const void *(*exchange)(void *context, int32_t peer, const void *bytes, size_t n_bytes,
+                            size_t *n_received);
 };

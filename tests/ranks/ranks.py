@@ -1,9 +1,8 @@
-"""Several mfc processes that search together.
+"""The ranks of an MPI job search together.
 
-    ranks.py MFC MPIRUN SCRATCH repeat|resume|rig|kill|inherit|signal|abort|all
+    ranks.py MFC MPIRUN SCRATCH repeat|resume|rig|kill|signal|abort|all
 
-Ranks are killed, and told to end, once something that was found is in the file. The result must be as
-good as that, whoever was killed."""
+Ranks are killed, and signalled, once an incumbent is in the file. The result must be as good as that."""
 import json
 import os
 import shutil
@@ -36,10 +35,8 @@ class Ranks:
         subprocess.run([TOP + "/bench/placement/on_devices.py", plain, problem, "--memory", "50%"], check=True)
         return problem
 
-    def start(self, *arguments, recovery=True, mca=()):
-        options = ["--enable-recovery"] if recovery else []
-        for key, value in mca:
-            options += ["--mca", key, value]
+    def start(self, *arguments, mca=()):
+        options = [word for key, value in mca for word in ("--mca", key, value)]
         return subprocess.Popen(self.mpirun + options + [self.mfc, *arguments], stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True, env=self.environment)
 
@@ -75,7 +72,7 @@ def repeat(t):
                    stdout=subprocess.DEVNULL, check=True)
     assert t.makespan(problem, t.path("1.json")) <= t.makespan(problem, t.path("solo.json"))
     # What is wrong is said once, and its exit code comes through.
-    child = t.start("place", t.path("none.json"), recovery=False)
+    child = t.start("place", t.path("none.json"))
     _, err = child.communicate()
     assert child.returncode == 8 and err.count("none.json") == 1, (child.returncode, err)
 
@@ -89,6 +86,14 @@ def resume(t):
     rest = t.run("place", problem, "--work", "192000", *search, "-o", t.path("rest.json"), "--resume",
                  t.path("search"))
     assert read(t.path("whole.json")) == read(t.path("rest.json")) and whole == rest, (whole, rest)
+    # A rank that fails alone leaves the search to the others; without rank 0 all of them end.
+    os.remove(t.path("search.1"))
+    out = t.run("place", problem, "--work", "192000", *search, "--resume", t.path("search"))
+    assert f"ranks            {N - 1} of {N} to the end" in out, out
+    os.remove(t.path("search"))
+    child = t.start("place", problem, "--time", "600", *search, "--resume", t.path("search"))
+    out, err = child.communicate()
+    assert child.returncode == 8 and "makespan" not in out and err.count("search: ") == 1, (child.returncode, out, err)
 
 
 def rank_pid(mfc, output, rank):
@@ -106,31 +111,38 @@ def rank_pid(mfc, output, rank):
 
 
 def rig(t):
-    """The same for plans, which are written when the search has ended."""
+    """The same for plans, which are written when the search has ended: whole, or not at all."""
     model = TOP + "/examples/mlp.onnx"
     for name, rank, number in (("whole", None, 0), ("killed", 0, signal.SIGKILL), ("told", None, signal.SIGUSR1)):
         plan = t.path(name + ".onnx")
-        limit = ("--time", "600") if number == signal.SIGUSR1 else ("--time", "3")
+        limit = ("--time", "600") if number else ("--time", "3")
         child = t.start(model, "-o", plan, "--rig", "2xV100-16GB", *limit, "--threads", "1", "--progress", "always")
         while number and "tasks" not in child.stderr.readline():
             assert child.poll() is None, (child.returncode, child.communicate())
         if number:
             os.kill(child.pid if rank is None else rank_pid(t.mfc, plan, rank), number)
         out, err = child.communicate()
+        if number == signal.SIGKILL:
+            assert child.returncode != 0 and not os.path.exists(plan), (name, child.returncode, out, err)
+            continue
         assert os.path.exists(plan), (name, child.returncode, out, err)
         subprocess.run([t.mfc, "verify", model, plan], stdout=subprocess.DEVNULL, check=True)
 
 
 class Search:
-    """A search of which something is in the file already: at least as good must be what it ends with."""
+    """A search whose incumbent is in the file already: it must end with one that is as good."""
 
-    def __init__(self, t, problem, name, seconds, **options):
+    def __init__(self, t, problem, name, *options, mca=()):
         self.t, self.problem, self.target = t, problem, t.path(name + ".json")
-        self.child = t.start("place", problem, "--time", seconds, "--chains", "2", "-j1", "-o", self.target, **options)
-        while not os.path.exists(self.target):
+        self.child = t.start("place", problem, "--time", "600", "--chains", "2", "-j1", "-o", self.target, *options,
+                             mca=mca)
+        self.wait_for(self.target)
+        self.known = t.makespan(problem, self.target)
+
+    def wait_for(self, path):
+        while not os.path.exists(path):
             assert self.child.poll() is None, (self.child.returncode, self.child.communicate())
             time.sleep(0.01)
-        self.known = t.makespan(problem, self.target)
 
     def signal(self, rank, number):
         os.kill(self.child.pid if rank is None else rank_pid(self.t.mfc, self.target, rank), number)
@@ -144,68 +156,78 @@ class Search:
         return out
 
 
-def kill_one(t, problem, victim, mca):
-    """False: the search was over before."""
-    for seconds in ("4", "20", "100"):
-        search = Search(t, problem, f"{victim}{len(mca)}-{seconds}", seconds, mca=mca)
-        try:
-            search.signal(victim, signal.SIGKILL)
-        except (AssertionError, ProcessLookupError):
-            pass
-        out = search.end(f"rank {victim} killed, {dict(mca)}")
-        assert search.child.returncode == 0, search.child.returncode
-        if f"ranks            {N} of {N} to the end" not in out:
-            assert f"ranks            {N - 1} of {N} to the end" in out, out
-            return True
-    return False
+def checkpointed(path):
+    """The incumbent of a checkpoint file, which must be whole: value and number of tasks."""
+    with open(path) as f:
+        search = json.load(f)
+    assert search["format"] == "mfc-search" and len(search["chains"]) == 2, search.keys()
+    return float.fromhex(search["value"]), len(search["best"])
 
 
 def kill(t):
+    """A rank dies, and mpirun ends the job. The checkpoints are whole, and --resume goes on from them: its first
+    incumbent is theirs, and its last is as good as all that was known."""
     problem = t.problem()
-    for mca in ((), (("btl", "tcp,self"),)):
-        for victim in range(N):
-            assert kill_one(t, problem, victim, mca)
-
-
-def inherit(t):
-    """What the first rank has saved, and none of the others knows of, is not lost with it."""
-    problem, better = t.problem(), t.path("better")
-    subprocess.run([t.mfc, "place", problem, "--work", "600000", "-q", "-o", better], stdout=subprocess.DEVNULL, check=True)
-    search = Search(t, problem, "inherited", "4", mca=())
-    search.known = t.makespan(problem, better)
-    os.rename(better, search.target)
-    search.signal(0, signal.SIGKILL)
-    out = search.end("rank 0 killed, which had found something")
-    assert f"makespan         {t.makespan(problem, search.target)}" in out, out
+    for victim, mca in ((0, ()), (1, ()), (2, (("btl", "tcp,self"),))):
+        name = t.path(f"search{victim}")
+        files = [name] + [f"{name}.{rank}" for rank in range(1, N)]
+        search = Search(t, problem, f"killed{victim}", "--checkpoint", name, "--checkpoint-every", "0.2", mca=mca)
+        for path in files:
+            search.wait_for(path)
+        search.signal(victim, signal.SIGKILL)
+        search.end(f"rank {victim} killed")
+        assert search.child.returncode != 0, "the job ends as MPI jobs do"
+        values = [checkpointed(path)[0] for path in files]
+        assert all(n > 0 for n in (checkpointed(path)[1] for path in files))
+        resumed = t.path(f"resumed{victim}.json")
+        child = t.start("place", problem, "--time", "3", "--chains", "2", "-j1", "-o", resumed, "--resume", name,
+                        "--start", search.target, "--progress", "json")
+        out, err = child.communicate()
+        assert child.returncode == 0, (child.returncode, out, err)
+        first = json.loads(next(line for line in err.splitlines() if line.startswith("{")))
+        assert first["value"] <= values[0], (first, values)
+        found = t.makespan(problem, resumed)
+        assert found <= min(values) and found <= t.makespan(problem, search.target), (found, values)
+        assert f"ranks            {N} of {N} to the end" in out, out
+        print(f"rank {victim} killed at {min(values):g}, resumed to {found}")
 
 
 def interrupt(t):
     problem = t.problem()
     for name, rank, number in (("mpirun", None, signal.SIGINT), ("rank", 1, signal.SIGINT), ("all", None, signal.SIGUSR1)):
-        search = Search(t, problem, name, "600")
+        search = Search(t, problem, name)
         search.signal(rank, number)
         out = search.end(f"{signal.Signals(number).name} to {name}")
         assert "makespan" in out or number == signal.SIGINT and rank is None, out
 
 
 def abort(t):
-    """Without --enable-recovery mpirun ends the others a second after one has died."""
+    """Without a checkpoint, too, the incumbent is in the file when a rank has died; also one that is better than
+    what the search has found, from a search before."""
     problem = t.problem()
     for victim in (1, 0):
-        search = Search(t, problem, f"abort{victim}", "600", recovery=False)
+        search = Search(t, problem, f"abort{victim}")
         search.signal(victim, signal.SIGKILL)
-        search.end(f"rank {victim} killed, all ended")
+        search.end(f"rank {victim} killed")
+        assert search.child.returncode != 0
+    better = t.path("better")
+    subprocess.run([t.mfc, "place", problem, "--work", "600000", "-q", "-o", better], stdout=subprocess.DEVNULL, check=True)
+    search = Search(t, problem, "inherited")
+    search.known = t.makespan(problem, better)
+    os.rename(better, search.target)
+    search.signal(0, signal.SIGKILL)
+    search.end("rank 0 killed, with a better strategy in the file")
 
 
 def all_at_once(t):
-    search = Search(t, t.problem(), "all", "600")
+    search = Search(t, t.problem(), "all")
     for rank in (*range(N), None):
         search.signal(rank, signal.SIGKILL)
     search.end("all killed")
 
 
-PARTS = {"repeat": repeat, "resume": resume, "rig": rig, "kill": kill, "inherit": inherit, "signal": interrupt,
-         "abort": abort, "all": all_at_once}
+PARTS = {"repeat": repeat, "resume": resume, "rig": rig, "kill": kill, "signal": interrupt, "abort": abort,
+         "all": all_at_once}
 
 if __name__ == "__main__":
     PARTS[sys.argv[4]](Ranks(*sys.argv[1:4]))

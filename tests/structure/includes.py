@@ -61,8 +61,6 @@ MODULES = {
 FILES = {
     "frontend/main.c": ["frontend/cli/cli.h"],
     "solver/mip/cbc.c": ["coin/"],           # the one file that knows CBC and Clp
-    "frontend/cli/cli_link.c": ["ifaddrs", "net/", "netinet/"],
-    "frontend/cli/cli_link.h": ["netinet/"],
     "frontend/version.c": ["coin/", "jansson", "protobuf-c/"],  # to tell their versions
 }
 
