@@ -17,6 +17,7 @@
 #include "backend/onnx/onnx_write.h"
 #include "backend/parts.h"
 #include "ir/base/file.h"
+#include "ir/base/json_write.h"
 
 enum event_kind { EVENT_RUN, EVENT_SEND };
 
@@ -61,14 +62,12 @@ static bool list_events(struct split *s) {
     return ok;
 }
 
-static void add_names(struct split *s, struct str *out, const char *key, const value_id *at,
-                      size_t n) {
-    str_addf(out, ", \"%s\": [", key);
-    for (size_t i = 0; i < n; i++) {
-        str_add(out, i ? ", " : "");
-        str_add_json(out, graph_value(s->m->graph, at[i])->name);
-    }
-    str_add_char(out, ']');
+static void add_names(const struct split *s, struct json_writer *w, const char *key,
+                      const value_id *at, size_t n) {
+    json_write_array(w, key);
+    for (size_t i = 0; i < n; i++)
+        json_write_text(w, NULL, graph_value(s->m->graph, at[i])->name);
+    json_write_end(w);
 }
 
 // Notes the last event at which each device needs each value.
@@ -88,7 +87,7 @@ static void note_last(struct split *s) {
 }
 
 // What the device holds and needs no more behind event `e`.
-static void add_freed(struct split *s, struct str *out, uint32_t device, size_t e) {
+static void add_freed(struct split *s, struct json_writer *w, uint32_t device, size_t e) {
     const struct graph *g = s->m->graph;
     const struct event *at = &s->events.at[e];
     const struct part *p = &s->parts.at[at->part];
@@ -101,30 +100,30 @@ static void add_freed(struct split *s, struct str *out, uint32_t device, size_t 
     for (size_t k = 0; !sends && k < p->in.n && ok; k++)
         if (last[p->in.at[k].i] == e && !graph_value(g, p->in.at[k])->is_output)
             ok = VEC_PUSH(s->arena, &freed, p->in.at[k]);
-    out->failed |= !ok;
+    w->out->failed |= !ok;
     if (freed.n)
-        add_names(s, out, "free", freed.at, freed.n);
+        add_names(s, w, "free", freed.at, freed.n);
 }
 
-static void add_step(struct split *s, struct str *out, uint32_t device, size_t e) {
+static void add_step(struct split *s, struct json_writer *w, uint32_t device, size_t e) {
     const struct event *at = &s->events.at[e];
     const struct part *p = &s->parts.at[at->part];
     const struct graph *g = s->m->graph;
+    json_write_object(w, NULL);
     if (at->kind == EVENT_RUN) {
-        str_addf(out, "{\"run\": \"%u.%u.onnx\"", device - 1, p->round);
-        add_names(s, out, "inputs", p->in.at, p->in.n);
-        add_names(s, out, "outputs", p->out.at, p->out.n);
-        add_freed(s, out, device, e);
+        json_write_textf(w, "run", "%u.%u.onnx", device - 1, p->round);
+        add_names(s, w, "inputs", p->in.at, p->in.n);
+        add_names(s, w, "outputs", p->out.at, p->out.n);
+        add_freed(s, w, device, e);
     } else {
         bool sends = p->device == device;
-        str_add(out, sends ? "{\"send\": " : "{\"receive\": ");
-        str_add_json(out, graph_value(g, at->value)->name);
-        str_add(out, sends ? ", \"to\": " : ", \"from\": ");
-        str_add_json(out, s->m->device_names.at[(sends ? at->to : p->device) - 1]);
+        json_write_text(w, sends ? "send" : "receive", graph_value(g, at->value)->name);
+        json_write_text(w, sends ? "to" : "from",
+                        s->m->device_names.at[(sends ? at->to : p->device) - 1]);
         if (sends)
-            add_freed(s, out, device, e);
+            add_freed(s, w, device, e);
     }
-    str_add_char(out, '}');
+    json_write_end(w);
 }
 
 // One event of the sequence is a step of the devices that take part.
@@ -132,38 +131,37 @@ static bool takes_part(const struct split *s, const struct event *at, uint32_t d
     return s->parts.at[at->part].device == device || (at->kind == EVENT_SEND && at->to == device);
 }
 
-static void add_program(struct split *s, struct str *out, uint32_t device) {
-    bool any = false;
-    str_add(out, "{\"name\": ");
-    str_add_json(out, s->m->device_names.at[device - 1]);
-    str_add(out, ", \"steps\": [");
+static void add_program(struct split *s, struct json_writer *w, uint32_t device) {
+    json_write_object(w, NULL);
+    json_write_text(w, "name", s->m->device_names.at[device - 1]);
+    json_write_array(w, "steps");
     for (size_t e = 0; e < s->events.n; e++)
         if (takes_part(s, &s->events.at[e], device)) {
-            str_add(out, any ? ",\n    " : "\n    ");
-            add_step(s, out, device, e);
-            any = true;
+            json_write_line(w);
+            add_step(s, w, device, e);
         }
-    str_add(out, "]}");
+    json_write_end(w);
+    json_write_end(w);
 }
 
 // Devices that have nothing to do are left out.
 static void print_manifest(struct split *s, struct str *out) {
     const struct graph *g = s->m->graph;
-    const char *before = "\n  ";
-    str_add(out, "{\"format\": \"mfc-split\", \"version\": 1,\n \"devices\": [");
+    struct json_writer w = json_write_document(out, JSON_WRITE_SPACED, "mfc-split");
+    json_write_line(&w);
+    json_write_array(&w, "devices");
     for (uint32_t device = 1; device <= s->m->device_names.n; device++) {
         bool works = false;
         for (size_t e = 0; e < s->events.n && !works; e++)
             works = takes_part(s, &s->events.at[e], device);
         if (!works)
             continue;
-        str_add(out, before);
-        add_program(s, out, device);
-        before = ",\n  ";
+        json_write_line(&w);
+        add_program(s, &w, device);
     }
-    str_add(out, "]");
-    add_names(s, out, "outputs", g->outputs.at, g->outputs.n);
-    str_add(out, "}\n");
+    json_write_end(&w);
+    add_names(s, &w, "outputs", g->outputs.at, g->outputs.n);
+    json_write_finish(&w);
 }
 
 static status write_files(struct split *s, const char *folder) {

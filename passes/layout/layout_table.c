@@ -1,7 +1,8 @@
-// The comparison of allocation algorithms as a table: see layout_compare.h. For people as text or
-// Markdown, for programs as CSV or JSON.
+// The comparison of allocation algorithms as a table: see layout_compare.h. Human-readable as text
+// or Markdown, machine-readable as CSV or JSON.
 #include <string.h>
 
+#include "ir/base/json_write.h"
 #include "passes/layout/layout_compare.h"
 
 // How often smaller than with nothing used again, and the time that is added, in percent.
@@ -42,16 +43,22 @@ static void print_csv(struct str *out, const struct layout_rows *r) {
 }
 
 static void print_json(struct str *out, const struct layout_rows *r) {
-    str_addf(out, "{\"format\":\"mfc-comparison\",\"version\":1,\"fixed_bytes\":%lld,\n\"rows\":[",
-             (long long)r->persistent_bytes);
+    struct json_writer w = json_write_document(out, JSON_WRITE_COMPACT, "mfc-comparison");
+    json_write_int(&w, "fixed_bytes", r->persistent_bytes);
+    json_write_line(&w);
+    json_write_array(&w, "rows");
     for (size_t i = 0; i < r->rows.n; i++) {
         const struct layout_row *row = &r->rows.at[i];
-        str_addf(out, "%s{\"allocation\":", i ? ",\n" : "\n");
-        str_add_json(out, row->name);
-        str_addf(out, ",\"bytes\":%lld,\"live_bytes\":%lld,\"cost\":%lld}",
-                 (long long)row->arena_bytes, (long long)row->live_bytes, (long long)row->cost);
+        json_write_line(&w);
+        json_write_object(&w, NULL);
+        json_write_text(&w, "allocation", row->name);
+        json_write_int(&w, "bytes", row->arena_bytes);
+        json_write_int(&w, "live_bytes", row->live_bytes);
+        json_write_int(&w, "cost", row->cost);
+        json_write_end(&w);
     }
-    str_add(out, "]}\n");
+    json_write_end(&w);
+    json_write_finish(&w);
 }
 
 void layout_compare_print(struct str *out, const struct layout_rows *r, const char *form) {
