@@ -3,7 +3,7 @@
 - every relative link leads to a file, and its fragment to a heading;
 - every path in code marks is in the tree;
 - every option is one of mfc: of the command that stands before it on the same line, or of any command where none does.
-  Options of a script of the tree must occur in that script;
+  Options of a script of the tree must occur in that script or in a module beside it;
 - in CONTRIBUTING.md and docs/architecture.md, every name in code marks occurs in the source, and a block marked with a
   file name is a part of that file; an ellipsis stands for anything within a line;
 - docs/architecture.md gives every module, and what it may use, as tests/structure/includes.py does."""
@@ -105,7 +105,9 @@ def check_option(page, option, before, scripts):
         if option not in help_options(command):
             complaints.append(f"{page}: mfc {command} has no option {option}")
     elif name and name.startswith(TOPS):
-        if option not in read(name) and option != "--":
+        folder = os.path.join(source, os.path.dirname(name))
+        files = [name] + [os.path.relpath(f, source) for f in glob.glob(folder + "/*.py") + glob.glob(folder + "/*.mjs")]
+        if not any(option in read(f) for f in files):
             complaints.append(f"{page}: {name} has no option {option}")
     elif not name and option not in help_options(None) and not any(option in read(s) for s in scripts):
         complaints.append(f"{page}: mfc has no option {option}")
