@@ -6,8 +6,7 @@
 
 #include "solver/anneal/anneal_moves.h"
 
-enum { PRICE_EVERY = 64, SPREAD_EVERY = 32, TRADE_EVERY = 16, WINDOW_EVERY = 8192 };
-#define PRICE_MOST 1e6 // how far the price may go from where it began
+enum { SPREAD_EVERY = 32, TRADE_EVERY = 16, WINDOW_EVERY = 8192 };
 
 bool anneal_make(struct arena *a, const struct problem *p, int64_t budget_bytes, bool free_order,
                  uint64_t seed, uint64_t chain, struct anneal *out) {
@@ -20,7 +19,7 @@ bool anneal_make(struct arena *a, const struct problem *p, int64_t budget_bytes,
         bytes += (double)out->st.bytes[i];
     }
     out->mean_cost = (cost + 1) / (p->n + 1);
-    out->price = out->first_price = cost / bytes;
+    excess_price_reset(&out->price, cost / bytes);
     out->cap_best = 2 * p->n + 64;
     out->cap_plan = ANNEAL_PLAN_MOST;
     out->best = ARENA_ARRAY(a, int32_t, out->cap_best);
@@ -106,16 +105,16 @@ static bool try_move(struct anneal *an, double max_cost) {
 static void step(struct anneal *an) {
     struct state *st = &an->st;
     double excess = (double)st->profile.total_excess;
-    double before = (double)st->cost + an->price * excess;
+    double before = (double)st->cost + an->price.now * excess;
     double slack = -an->temperature * log(1 - rng_unit(&an->rng));
     an->n_moves++;
     st->work++;
     if (an->best_is_current) // it may be left, and is too good to lose
         write_best(an);
-    bool right = try_move(an, an->price * excess + slack);
+    bool right = try_move(an, an->price.now * excess + slack);
     if (st->edits.n == 0)
         return;
-    double after = (double)st->cost + an->price * (double)st->profile.total_excess;
+    double after = (double)st->cost + an->price.now * (double)st->profile.total_excess;
     if (right && after <= before + slack) {
         state_commit(st);
         an->n_accepted++;
@@ -125,30 +124,22 @@ static void step(struct anneal *an) {
     }
 }
 
-static void adjust_price(struct anneal *an, int32_t n_over) {
-    if (n_over > PRICE_EVERY * 3 / 4 && an->price < PRICE_MOST * an->first_price)
-        an->price *= 1.1;
-    else if (n_over < PRICE_EVERY / 4 && an->price > an->first_price / PRICE_MOST)
-        an->price /= 1.1;
-}
-
 bool anneal_run(struct anneal *an, int64_t work, double hot, double cold, int64_t good_cost,
                 const struct stop *stop) {
     struct state *st = &an->st;
     hot *= an->mean_cost;
     cold *= an->mean_cost;
-    int32_t n_over = 0;
+    an->price.n_over = 0;
     int64_t from = st->work, spread = from + (int64_t)st->n_runs * SPREAD_EVERY;
     for (int64_t i = 0; st->work - from < work; i++) {
         if (st->broken || an->best_cost <= good_cost)
             break;
         if (i % WINDOW_EVERY == 0)
             anneal_look_elsewhere(an);
-        if (i % PRICE_EVERY == 0) {
+        if (i % EXCESS_PRICE_EVERY == 0) {
             double done = (double)(st->work - from) / (double)work;
             an->temperature = hot * pow(cold / hot, done);
-            adjust_price(an, n_over);
-            n_over = 0;
+            excess_price_adjust(&an->price);
             if (stop && stop_now(stop))
                 break;
         }
@@ -158,7 +149,7 @@ bool anneal_run(struct anneal *an, int64_t work, double hot, double cold, int64_
             spread = st->work + (int64_t)st->n_runs * SPREAD_EVERY;
         }
         step(an);
-        n_over += st->profile.total_excess > 0;
+        excess_price_note(&an->price, st->profile.total_excess > 0);
     }
     write_best(an);
     return !st->broken;

@@ -14,14 +14,14 @@
 #include "ir/base/rng.h"
 #include "ir/base/stop.h"
 #include "solver/anneal/state.h"
+#include "solver/excess_price.h"
 
 struct anneal {
     struct state st;
     bool free_order; // first runs may leave the given order
     struct rng rng;
-    double mean_cost; // of a node: the scale of temperatures
-    double price;     // cost per byte over budget
-    double first_price;
+    double mean_cost;          // of a node: the scale of temperatures
+    struct excess_price price; // of bytes over budget
     double temperature;
     int32_t window, n_window; // first slot, and how many: where moves begin at the moment
 

@@ -37,7 +37,7 @@ bool min_budget_descend(struct anneal *an, struct min_budget *l, int64_t target_
             break;
         int64_t budget = l->peak_bytes - 1 - (int64_t)(step * (double)l->peak_bytes);
         anneal_budget(an, budget > target_bytes ? budget : target_bytes);
-        an->price = an->first_price;
+        excess_price_reset(&an->price, an->price.initial);
         anneal_start(an, l->at.at, l->at.n);
         anneal_run(an, stage, 0.3, 0.01, INT64_MAX - 1, stop);
         if (an->n_best == 0) {

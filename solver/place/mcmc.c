@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { PRICE_EVERY = 64 };
-#define PRICE_MOST   1e6   // how far the price may go from where it began
 #define WORTHLESS    1e250 // what an objective that is no number stands for
 #define GUIDE_WEIGHT 0.02  // of the mean load, beside the objective
 
@@ -31,7 +29,7 @@ bool mcmc_make(struct arena *a, const struct placement *p, const struct mcmc_obj
 }
 
 double mcmc_cost(const struct mcmc *c) {
-    return c->value + c->guide + c->price * (double)c->excess_bytes;
+    return c->value + c->guide + c->price.now * (double)c->excess_bytes;
 }
 
 // ---- What a state is worth ----
@@ -108,11 +106,11 @@ bool mcmc_start(struct mcmc *c, const struct strategy *x) {
     c->value = mcmc_value(&c->objective, &c->sim.result);
     c->guide = guide_of(c);
     c->excess_bytes = c->sim.result.excess_bytes;
-    if (c->price == 0) {
+    if (c->price.now == 0) {
         double bytes = 1;
         for (int32_t i = 0; i < p->graph.n; i++)
             bytes += (double)(p->graph.bytes[i] + p->resident_bytes[i]);
-        c->price = c->first_price = 4 * (c->value + 1) / bytes;
+        excess_price_reset(&c->price, 4 * (c->value + 1) / bytes);
     }
     note_peaks(c);
     note_best(c);
@@ -176,7 +174,7 @@ bool mcmc_propose(struct mcmc *c, enum mcmc_kind *kind) {
 static bool judge(struct mcmc *c, double most, double *value, double *guide) {
     struct sim *s = &c->sim;
     *guide = guide_of(c);
-    double least = c->price * (double)sim_resident_excess(s) + *guide;
+    double least = c->price.now * (double)sim_resident_excess(s) + *guide;
     if (c->objective.goal != MCMC_CUSTOM)
         least += (double)sim_load_cost(s);
     if (least > most)
@@ -185,7 +183,7 @@ static bool judge(struct mcmc *c, double most, double *value, double *guide) {
     if (sim_evaluate(s, timed ? (int64_t)(most - *guide) : INT64_MAX) != SIM_RIGHT)
         return false;
     *value = mcmc_value(&c->objective, &s->result);
-    return *value + *guide + c->price * (double)s->result.excess_bytes <= most;
+    return *value + *guide + c->price.now * (double)s->result.excess_bytes <= most;
 }
 
 static void step(struct mcmc *c) {
@@ -208,26 +206,18 @@ static void step(struct mcmc *c) {
     note_best(c);
 }
 
-static void adjust_price(struct mcmc *c) {
-    if (c->n_over > PRICE_EVERY * 3 / 4 && c->price < PRICE_MOST * c->first_price)
-        c->price *= 1.1;
-    else if (c->n_over < PRICE_EVERY / 4 && c->price > c->first_price / PRICE_MOST)
-        c->price /= 1.1;
-    c->n_over = 0;
-}
-
 int64_t mcmc_run(struct mcmc *c, int64_t n, const struct stop *stop) {
     int64_t k = 0;
-    c->n_over = 0;
+    c->price.n_over = 0;
     for (; k < n && !c->sim.broken; k++) {
-        if (k % PRICE_EVERY == 0) {
+        if (k % EXCESS_PRICE_EVERY == 0) {
             if (k > 0)
-                adjust_price(c);
+                excess_price_adjust(&c->price);
             if (stop && stop_now(stop))
                 break;
         }
         step(c);
-        c->n_over += c->excess_bytes > 0;
+        excess_price_note(&c->price, c->excess_bytes > 0);
     }
     return k;
 }

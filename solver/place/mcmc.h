@@ -12,6 +12,7 @@
 
 #include "ir/base/rng.h"
 #include "ir/base/stop.h"
+#include "solver/excess_price.h"
 #include "solver/sim/sim.h"
 
 // MCMC_MOVE(NAME, name): the kinds of proposals.
@@ -65,9 +66,8 @@ struct mcmc {
     double value; // of the present state: the objective
     double guide; // and what breaks ties towards even loads
     int64_t excess_bytes;
-    double price, first_price; // per byte over memory
+    struct excess_price price; // of bytes over memory
     double temperature;        // relative to the cost of the present state
-    int32_t n_over; // proposals since the last look at the price that found the state over
 
     struct task *best; // the best that fits; n_best = 0: none yet
     int32_t n_best, cap_best;

@@ -74,8 +74,8 @@ static void add_chain(struct json_writer *w, const struct place_search *s, int32
     json_write_int(w, "rung", ch->rung);
     json_write_hex(w, "heat", s->temperature[ch->rung]);
     json_write_int(w, "step", (int64_t)c->rng.step);
-    json_write_hex(w, "price", c->price);
-    json_write_hex(w, "first_price", c->first_price);
+    json_write_hex(w, "price", c->price.now);
+    json_write_hex(w, "first_price", c->price.initial);
     json_write_hex(w, "best_value", c->best_value);
     json_write_int(w, "n_worse", c->n_worse);
     json_write_array(w, "counts");
@@ -187,8 +187,8 @@ static status read_chain(struct place_search *s, const json_t *object, int32_t k
     s->at_rung[rung] = k;
     s->temperature[rung] = real_of(object, "heat");
     c->rng.step = (uint64_t)step;
-    c->price = real_of(object, "price");
-    c->first_price = real_of(object, "first_price");
+    c->price.now = real_of(object, "price");
+    c->price.initial = real_of(object, "first_price");
     for (size_t m = 0; m < MCMC_KINDS; m++) {
         const json_t *pair = json_array_get(json_object_get(object, "counts"), m);
         json_as_int(json_array_get(pair, 0), &c->count[m].n_tried);
