@@ -18,13 +18,6 @@
 #include "frontend/tools/weights.h"
 #include "passes/plan/step.h"
 
-static status run_passes(struct pipeline *p) {
-    struct pass_pipeline passes;
-    struct pass_context *c = p->context;
-    status st = pass_pipeline_parse(c->arena, c->diags, p->passes, &passes);
-    return st ? st : pass_run_all(passes, p->model, c);
-}
-
 status pipeline_plan(struct pipeline *p) {
     struct model *m = p->model;
     struct pass_context *c = p->context;
@@ -34,7 +27,7 @@ status pipeline_plan(struct pipeline *p) {
     *r = (struct plan_report){.bound = BOUND_NONE};
     status st = cost_files_read(c->arena, c->diags, c->options, &c->costs);
     if (!st && p->passes)
-        return run_passes(p);
+        return pass_run_text(p->passes, m, c);
     if (!st)
         st = rig_from_options(c->arena, c->diags, c->options, &rig);
     if (!st)

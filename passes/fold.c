@@ -284,5 +284,6 @@ const struct pass pass_fold = {
     .summary =
         "compute what is known before anything runs: constants, shape arithmetic, decided branches",
     .needs = FACT_TOPO | FACT_SHAPES,
+    .breaks = FACT_COSTS,
     .run = run,
 };

@@ -1,7 +1,10 @@
 // The table of passes, and pipelines of them: see passes/pass.h.
 #include "passes/pass.h"
 
+#include <assert.h>
 #include <string.h>
+
+#include "passes/fact_check.h"
 
 const struct pass *const pass_table[] = {
 #define PASS(name) &pass_##name,
@@ -76,51 +79,70 @@ status pass_pipeline_parse(struct arena *a, struct diags *d, const char *text,
     return st;
 }
 
-// Who gives these facts? For the message about an unmet need.
-static void add_givers(struct str *out, unsigned missing) {
+// The facts after a pass, given those before it.
+static unsigned facts_after(const struct pass *pass, unsigned facts) {
+    return (facts & ~pass->breaks) | pass->gives;
+}
+
+static void add_givers(struct str *out, unsigned facts) {
     const char *separator = "";
     for (const struct pass *const *p = pass_table; *p; p++)
-        if ((*p)->gives & missing) {
+        if ((*p)->gives & facts) {
             str_addf(out, "%s%s", separator, (*p)->name);
             separator = ", ";
         }
-    if (!*separator)
-        str_add(out, "no pass");
 }
 
+static status missing_needs(const struct pass *pass, unsigned missing, struct diags *d) {
+    struct arena scratch = arena_make(d->arena->mem);
+    struct str what = str_make(&scratch), who = str_make(&scratch);
+    fact_print(&what, missing);
+    add_givers(&who, missing);
+    status st =
+        diag_error(d, DIAG_USAGE, loc_none(), "pass %s needs the facts %s: run %s before it",
+                   pass->name, str_text(&what), str_text(&who));
+    arena_free(&scratch);
+    return st;
+}
+
+// A missing fact is reported once: behind the pass that lacks it, it is taken as given.
 static status check_needs(const struct pass_pipeline *p, unsigned facts, struct diags *d) {
     status st = ST_OK;
     for (size_t i = 0; i < p->n; i++) {
-        const struct pass *pass = p->at[i];
-        unsigned missing = pass->needs & ~facts;
-        if (missing) {
-            struct arena scratch = arena_make(d->arena->mem);
-            struct str what = str_make(&scratch), who = str_make(&scratch);
-            fact_print(&what, missing);
-            add_givers(&who, missing);
-            st = diag_error(d, DIAG_USAGE, loc_none(),
-                            "pass %s needs a graph with: %s; given by: %s", pass->name,
-                            str_text(&what), str_text(&who));
-            arena_free(&scratch);
-        }
-        facts = ((facts | missing) & ~pass->breaks) | pass->gives;
+        unsigned missing = p->at[i]->needs & ~facts;
+        if (missing)
+            st = missing_needs(p->at[i], missing, d);
+        facts = facts_after(p->at[i], facts | missing);
     }
     return st;
 }
 
-// A graph that was sound before a pass and is not after it is the pass's fault, not the input's.
-static status verify_after(const struct pass *pass, const struct model *m, struct diags *d) {
-    struct arena scratch = arena_make(d->arena->mem);
+static bool needs_hold(const struct pass_pipeline *p, unsigned facts) {
+    bool ok = true;
+    for (size_t i = 0; i < p->n; i++) {
+        ok &= !(p->at[i]->needs & ~facts);
+        facts = facts_after(p->at[i], facts);
+    }
+    return ok;
+}
+
+// A model that was sound before a pass and is not after it is the pass's fault, not the input's.
+static status verify_after(const struct pass *pass, const struct model *m,
+                           const struct pass_context *c) {
+    struct arena scratch = arena_make(c->diags->arena->mem);
     struct diags found = diags_make(&scratch);
     status st = model_verify(m, &found);
-    if (st == ST_LIMIT) // the verifier itself had no room
-        st = diag_out_of_memory(d);
+    if (!st && c->checks_facts)
+        st = fact_check(m, m->facts, DIAG_INTERNAL, &found);
+    if (st == ST_LIMIT) // the verifier itself ran out of memory
+        st = diag_out_of_memory(c->diags);
     else if (st)
         st =
-            diag_error(d, DIAG_INTERNAL, loc_none(),
-                       "the graph is not sound after pass %s; this is a defect of mfc", pass->name);
+            diag_error(c->diags, DIAG_INTERNAL, loc_none(),
+                       "the model is not sound after pass %s; this is a defect of mfc", pass->name);
     for (size_t i = 0; i < found.list.n; i++)
-        diag_note(d, found.list.at[i].code, found.list.at[i].where, "%s", found.list.at[i].text);
+        diag_note(c->diags, found.list.at[i].code, found.list.at[i].where, "%s",
+                  found.list.at[i].text);
     arena_free(&scratch);
     return st;
 }
@@ -133,13 +155,15 @@ static status run_one(const struct pass *pass, struct model *m, const struct pas
     arena_free(&scratch);
     if (st)
         return st;
-    m->facts = (m->facts & ~pass->breaks) | pass->gives;
-    return verify_after(pass, m, c->diags);
+    m->facts = facts_after(pass, m->facts);
+    return verify_after(pass, m, c);
 }
 
 status pass_pipeline_run(const struct pass_pipeline *p, struct model *m, struct pass_context *c,
                          const struct pass_pipeline_hooks *hooks) {
     status st = check_needs(p, m->facts, c->diags);
+    if (!st && c->checks_facts)
+        st = fact_check(m, m->facts, DIAG_MALFORMED, c->diags);
     for (size_t i = 0; i < p->n && !st; i++) {
         const struct pass *pass = p->at[i];
         if (hooks && hooks->before)
@@ -153,6 +177,7 @@ status pass_pipeline_run(const struct pass_pipeline *p, struct model *m, struct 
 }
 
 status pass_run(const struct pass *pass, struct model *m, struct pass_context *c) {
+    assert(needs_hold(&PASS_PIPELINE(pass), m->facts));
     return pass_pipeline_run(&PASS_PIPELINE(pass), m, c, NULL);
 }
 
@@ -166,6 +191,18 @@ static status announce(void *to, const struct pass *p, size_t i, const struct mo
     return ST_OK;
 }
 
+static status run_announced(const struct pass_pipeline *p, struct model *m,
+                            struct pass_context *c) {
+    return pass_pipeline_run(p, m, c, &(struct pass_pipeline_hooks){.to = c, .before = announce});
+}
+
 status pass_run_all(struct pass_pipeline p, struct model *m, struct pass_context *c) {
-    return pass_pipeline_run(&p, m, c, &(struct pass_pipeline_hooks){.to = c, .before = announce});
+    assert(needs_hold(&p, m->facts));
+    return run_announced(&p, m, c);
+}
+
+status pass_run_text(const char *text, struct model *m, struct pass_context *c) {
+    struct pass_pipeline p;
+    status st = pass_pipeline_parse(c->arena, c->diags, text, &p);
+    return st ? st : run_announced(&p, m, c);
 }

@@ -10,9 +10,17 @@
 //
 //   2. Add PASS(NAME) to passes/passes.def.
 //
-// CMake finds the file by itself. `run` changes the model in place; what is wrong goes to c->diags.
-// A pass that has options of its own names their table, and asks for them by
-// options_int(c->options, …): the commands that run passes take the tables in.
+// CMake finds the file by itself. `run` changes the model in place and reports errors to c->diags.
+// A pass with options of its own names their table and reads them by options_int(c->options, …);
+// every command that runs passes accepts them.
+//
+// Facts (ir/fact.h) state what a pass relies on and what it leaves behind:
+//   needs   must hold before the pass;
+//   gives   hold after it;
+//   breaks  may no longer hold after it. All other facts must survive the pass.
+// They are checked: a text pipeline with an unmet need is refused before its first pass runs, one
+// written in C trips an assertion, and with pass_context.checks_facts the facts themselves are
+// verified after each pass (passes/fact_check.h). mfc opt and the tests switch that on.
 #pragma once
 
 #include "ir/base/diag.h"
@@ -25,23 +33,21 @@ struct cost_sources;
 
 // What a pass gets besides the model.
 struct pass_context {
-    struct arena *arena; // for its own use, freed when it has returned; the model has its own
+    struct arena *arena; // scratch, freed when the pass returns; the model has its own
     struct diags *diags;
-    const struct options *options; // holds the options of all passes, given or default
-    struct stop *stop;             // asked for by long-running passes; may be NULL
+    const struct options *options;                // the options of all passes, given or default
+    struct stop *stop;                            // polled by long-running passes; may be NULL
     void (*progress)(void *to, const char *line); // may be NULL: see pass_progress
     void *progress_to;
-    const char *worker_path; // the mfc executable, for passes that search in processes of their
-                             // own; NULL: they search here
-    const struct cost_sources
-        *costs; // what files say about costs (passes/cost/cost_source.h); or NULL
+    const char *worker_path; // the mfc executable, for passes that search in worker processes;
+                             // NULL: they search in this process
+    const struct cost_sources *costs; // costs read from files (passes/cost/cost_source.h); or NULL
+    bool checks_facts;                // verify all facts of the model after each pass
 };
 
 struct pass {
     const char *name, *summary;
-    unsigned needs;                    // facts that must hold before (enum fact)
-    unsigned gives;                    // facts that hold after
-    unsigned breaks;                   // facts that may no longer hold after
+    unsigned needs, gives, breaks;     // masks of enum fact: see above
     const struct option_spec *options; // its own; NULL: none
     status (*run)(struct model *m, struct pass_context *c);
 };
@@ -49,20 +55,21 @@ struct pass {
 extern const struct pass *const pass_table[]; // NULL-terminated, in the order of passes.def
 const struct pass *pass_find(const char *name);
 
-// Takes the option tables of all passes in.
+// Adds the option tables of all passes.
 status pass_add_options(struct options *o, struct diags *d);
-// One line an entry, aligned, for --help.
+// The table of passes for --help, one aligned line each.
 void pass_list(struct str *out);
 
+// Reports a line of progress.
 __attribute__((format(printf, 2, 3))) void pass_progress(struct pass_context *c, const char *format,
                                                          ...);
 
-// Every pass by its descriptor, for callers in C: pass_shapes, pass_fold, …
+// The descriptors, for callers in C: pass_shapes, pass_fold, …
 #define PASS(name) extern const struct pass pass_##name;
 #include "passes/passes.def"
 #undef PASS
 
-// Passes, one after the other. In C:
+// A sequence of passes. In C:
 //
 //     st = pass_run_all(PASS_PIPELINE(&pass_shapes, &pass_costs), m, c);
 struct pass_pipeline {
@@ -75,14 +82,17 @@ struct pass_pipeline {
                             sizeof((const struct pass *const[]){__VA_ARGS__}) /                    \
                                 sizeof(struct pass *)})
 
-// One pass, whether the stop is raised or not: for what must be finished.
+// Runs one pass even when the stop is raised, for work that must be completed. Asserts its needs.
 status pass_run(const struct pass *pass, struct model *m, struct pass_context *c);
 
-// Each pass is announced by a line of progress. When the stop is raised between two of them, the
-// run ends with ST_INTERRUPTED.
+// Runs a pipeline written in C. Asserts its needs, reports each pass as a line of progress, and
+// ends with ST_INTERRUPTED when the stop is raised between two passes.
 status pass_run_all(struct pass_pipeline p, struct model *m, struct pass_context *c);
 
-// From text such as "sort,dce". Unknown names are all reported at once.
+// The same for a pipeline from text. An unmet need is an error.
+status pass_run_text(const char *text, struct model *m, struct pass_context *c);
+
+// Reads a pipeline such as "sort,dce". Reports all unknown names at once.
 status pass_pipeline_parse(struct arena *a, struct diags *d, const char *text,
                            struct pass_pipeline *out);
 
@@ -93,8 +103,8 @@ struct pass_pipeline_hooks {
     status (*after)(void *to, const struct pass *p, size_t i, const struct model *m);
 };
 
-// Checks first that every pass will find the facts it needs, so that a pipeline that cannot work
-// fails before it has worked for an hour. Runs the passes, the structural verifier after each, and
-// keeps m->facts up to date. c->arena is the parent of each pass's own arena.
+// Runs a pipeline from text. First checks the needs of all passes, so that a pipeline that cannot
+// work fails at once; then runs the passes, with the structural verifier after each, and keeps
+// m->facts up to date. c->arena is the parent of each pass's scratch arena.
 status pass_pipeline_run(const struct pass_pipeline *p, struct model *m, struct pass_context *c,
                          const struct pass_pipeline_hooks *hooks);

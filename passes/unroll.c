@@ -360,5 +360,6 @@ const struct pass pass_unroll = {
     .name = "unroll",
     .summary = "expand RNN, GRU and LSTM into one cell a time step",
     .needs = FACT_TOPO | FACT_SHAPES,
+    .breaks = FACT_COSTS,
     .run = run,
 };

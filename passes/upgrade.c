@@ -305,5 +305,6 @@ const struct pass pass_upgrade = {
     .name = "upgrade",
     .summary = "bring a model of an older opset into the forms of opset 17",
     .needs = FACT_TOPO,
+    .breaks = FACT_SHAPES | FACT_COSTS,
     .run = run,
 };

@@ -115,6 +115,7 @@ static status find_passes(struct cli *c, const char **out) {
 static status run_passes(struct cli *c, const struct pass_pipeline *p, struct model *m) {
     struct opt o = {.c = c, .p = p, .kept = arena_make(&c->mem)};
     struct pass_context context = cli_context(c, &c->arena);
+    context.checks_facts = true;
     struct pass_pipeline_hooks hooks = {.to = &o, .before = before, .after = after};
     status st = cost_files_read(&c->arena, &c->diags, &c->options, &context.costs);
     if (!st) {

@@ -317,6 +317,7 @@ const struct pass pass_grad = {
     .summary = "add the backward pass, and make loss and gradients the outputs",
     .needs = FACT_TOPO | FACT_SHAPES | FACT_LOSS,
     .gives = FACT_GRAD,
+    .breaks = FACT_COSTS,
     .options = params_options,
     .run = run,
 };

@@ -218,6 +218,7 @@ const struct pass pass_loss = {
     .summary = "attach the loss and make it the first output",
     .needs = FACT_TOPO | FACT_SHAPES,
     .gives = FACT_LOSS,
+    .breaks = FACT_COSTS,
     .options = options,
     .run = run,
 };

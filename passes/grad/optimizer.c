@@ -176,6 +176,7 @@ const struct pass pass_optimizer = {
     .name = "optimizer",
     .summary = "append the update of the parameters",
     .needs = FACT_TOPO | FACT_SHAPES | FACT_GRAD,
+    .breaks = FACT_COSTS,
     .options = options,
     .run = run,
 };

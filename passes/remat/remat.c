@@ -128,7 +128,6 @@ const struct pass pass_remat = {
     .name = "remat",
     .summary = "plan what is kept and what is computed again, within a budget",
     .needs = FACT_TOPO | FACT_SHAPES,
-    .gives = FACT_PLAN,
     .options = remat_options,
     .run = run,
 };

@@ -234,7 +234,6 @@ const struct pass pass_rewrite = {
     .name = "rewrite",
     .summary = "make the order of the nodes hold on the runtime",
     .needs = FACT_TOPO | FACT_SHAPES,
-    .gives = FACT_REWRITTEN,
     .options = options,
     .run = run,
 };

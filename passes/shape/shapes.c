@@ -217,6 +217,7 @@ const struct pass pass_shapes = {
     .summary = "bind dimensions and give every value its type and shape",
     .needs = FACT_TOPO,
     .gives = FACT_SHAPES,
+    .breaks = FACT_COSTS,
     .options = options,
     .run = run,
 };

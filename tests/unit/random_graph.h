@@ -289,7 +289,7 @@ static inline struct model *random_model(struct arena *a, struct pool *names, ui
     m->version = random_one_in(&r, 3) ? random_int(&r) : 0;
     m->metadata = random_pairs(&r, 3);
     m->extra = random_extra(&r);
-    m->facts = (unsigned)random_below(&r, 256) & ~(unsigned)FACT_TOPO;
+    m->facts = (unsigned)random_below(&r, FACT_ALL + 1) & ~(unsigned)FACT_TOPO;
     for (uint64_t k = random_below(&r, 4); k > 0; k--)
         (void)VEC_PUSH(a, &m->opsets, random_opset(&r));
     for (uint64_t k = random_below(&r, 3); k > 0; k--)
