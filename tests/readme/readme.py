@@ -1,5 +1,10 @@
-"""readme.py SOURCE MFC: in README.md, a ```console block holds commands ("$ ...") and exactly what they print;
-the first command of the quick start must work; the table of exit codes must be that of `mfc --help`."""
+"""readme.py SOURCE MFC: the documentation is what mfc does.
+
+- A ```console block of README.md or docs holds commands ("$ ...") and exactly what they print; an ellipsis in a line
+  stands for anything.
+- Every line of a ```sh block of README.md that runs scripts/mfc ends with exit code 0, and writes the file of -o.
+- The tables of exit codes and commands are those of `mfc --help`."""
+import glob
 import os
 import re
 import subprocess
@@ -7,13 +12,18 @@ import sys
 import tempfile
 
 source, mfc = sys.argv[1:]
-with open(os.path.join(source, "README.md"), encoding="utf-8") as f:
-    readme = f.read()
 n_commands = n_bad = 0
 
 
+def read(path):
+    with open(os.path.join(source, path), encoding="utf-8") as f:
+        return f.read()
+
+
 def shell(command, folder):
-    got = subprocess.run(command, shell=True, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    path = os.path.join(folder, "scripts") + os.pathsep + os.environ["PATH"]
+    got = subprocess.run(command, shell=True, cwd=folder, env={**os.environ, "PATH": path}, stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT, text=True)
     return got.returncode, got.stdout
 
 
@@ -23,24 +33,37 @@ def complain(text):
     print(text)
 
 
+def check_console(page, folder):
+    global n_commands
+    for block in re.findall(r"^```console\n(.*?)^```", read(page), re.M | re.S):
+        for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
+            n_commands += 1
+            _, got = shell(command, folder)
+            if not re.fullmatch(re.escape(expected).replace("…", ".*"), got):
+                complain(f"$ {command}\n--- {page}\n{expected}--- mfc\n{got}")
+
+
+def check_shell(text, folder):
+    global n_commands
+    for block in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S):
+        for command in re.findall(r"^scripts/mfc .*$", block, re.M):
+            n_commands += 1
+            code, got = shell(command, folder)
+            output = re.search(r"-o (\S+)", command)
+            if code != 0 or (output and not os.path.exists(os.path.join(folder, output.group(1)))):
+                complain(f"$ {command}\nexit code {code}\n{got}")
+
+
 with tempfile.TemporaryDirectory() as folder:
-    # A copy of the tree as the reader of the README has it, with the mfc that is being tested.
+    # A copy of the tree as the reader has it, with the mfc that is being tested.
     os.symlink(os.path.join(source, "examples"), os.path.join(folder, "examples"))
     os.mkdir(os.path.join(folder, "scripts"))
     os.symlink(mfc, os.path.join(folder, "scripts", "mfc"))
 
-    for block in re.findall(r"^```console\n(.*?)^```", readme, re.M | re.S):
-        for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
-            n_commands += 1
-            _, got = shell(command, folder)
-            if got != expected:
-                complain(f"$ {command}\n--- README\n{expected}--- mfc\n{got}")
-
-    start = re.search(r"^## Quick start.*?^```sh\n(.*?)^```", readme, re.M | re.S).group(1).split("\n")[0]
-    n_commands += 1
-    code, got = shell(start, folder)
-    if code != 0 or not os.path.exists(os.path.join(folder, start.split("-o ")[1])):
-        complain(f"$ {start}\nexit code {code}\n{got}")
+    readme = read("README.md")
+    check_shell(readme, folder)
+    for page in ["README.md"] + sorted(glob.glob("docs/*.md", root_dir=source)):
+        check_console(page, folder)
 
     _, text = shell("scripts/mfc --help", folder)
     help_codes = re.findall(r"(\d+) [a-z]", text[text.index("Exit codes"):])
@@ -55,4 +78,4 @@ with tempfile.TemporaryDirectory() as folder:
         complain(f"commands: --help has {sorted(commands)}, README has {sorted(named)}")
 
 print(f"{n_commands} commands, {n_bad} complaints")
-sys.exit(n_bad != 0 or n_commands < 3)
+sys.exit(n_bad != 0 or n_commands < 8)
