@@ -189,7 +189,7 @@ GROUPS = [
     ("Relu", relu, ["dy * Cast(Cast(y, bool))", "dy * Cast(y > 0)", "dy * Sign(y)", "Where(y > 0, dy, 0)"]),
     ("MaxPool 2x2", max_pool, ["ScatterElements, sums", "MaxUnpool (where windows do not overlap)"]),
     ("BatchNormalization, dX", batch_norm, ["sums shared with the parameters", "means of their own"]),
-    ("LayerNormalization, dX", layer_norm, ["from Mean and InvStdDev", "statistics computed again"]),
+    ("LayerNormalization, dX", layer_norm, ["from Mean and InvStdDev", "statistics recomputed"]),
     ("Softmax", softmax, ["y (dy - sum)", "dy y - y sum"]),
     ("Gather", gather, ["ScatterND, sums", "OneHot and MatMul"]),
 ]

@@ -1,6 +1,6 @@
 // scan FILE...: how fast the wire guard goes over each file, and what reading it takes, in
 // processor time, so that the load of the machine matters little. The guard does not look at
-// weights, so its speed is told by the bytes that it did look at.
+// weights, so its speed is that of the bytes that it did read.
 #include <stdio.h>
 #include <time.h>
 

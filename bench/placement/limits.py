@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Time of a training step on equal devices against the memory of each, with recomputation, copies and offload and without.
+"""Time of a training step on equal devices against the memory of each, with recomputation, duplicates and offload and without.
 
     bench/placement/networks.py /tmp/networks
     bench/placement/limits.py --networks /tmp/networks [NETWORK...] [--devices 2,4] [--batch N] [--limits 10] [--work 40000]
@@ -9,7 +9,7 @@ Three searches, each with --work proposals, from the same seed, on V100s that di
 
     unlimited   knows no memory: one plan, which is valid wherever its peak fits
     plain       stays within the memory, by placement and order alone
-    mfc         may also recompute, copy and offload; begins with what `plain` found, if it found something
+    mfc         may also recompute, duplicate and offload; begins with what `plain` found, if it found something
 
 The limits go, by equal ratios, from the largest single task, below which no plan of any kind can be, to the peak of `unlimited`.
 Between the least limit at which a search finds something and the next one, its least memory is then narrowed to 2 %. Prints a
@@ -79,7 +79,7 @@ def picture(rows, path):
     down = (len(keys) + across - 1) // across
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide * across} {high * down + 40}" font-family="sans-serif" font-size="10">',
            '<text x="8" y="14">Time of a step (1: unlimited memory) over the memory of a device, as a share of what is used when it is not limited.</text>',
-           '<text x="8" y="28"><tspan fill="#2b6cb0">mfc</tspan>, <tspan fill="#dd6b20">without recomputation, copies, offload</tspan></text>']
+           '<text x="8" y="28"><tspan fill="#2b6cb0">mfc</tspan>, <tspan fill="#dd6b20">without recomputation, duplicates, offload</tspan></text>']
     for i, key in enumerate(keys):
         mine = [r for r in rows if (r["network"], r["devices"]) == key]
         x0, y0 = wide * (i % across) + 34, 40 + high * (i // across)

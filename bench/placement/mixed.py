@@ -8,7 +8,7 @@ The fast device computes like a V100, but has only --memory of what the whole st
 one has a quarter of the speed and as much memory as one likes; all are joined by PCIe 3. Times of a step, means over --seeds searches
 with --work proposals each:
 
-    fast, plain     the fast device alone, nothing recomputed or put aside in host memory
+    fast, plain     the fast device alone, without recomputation and offload
     fast            the fast device alone, with recomputation and host memory
     slow            the slow device alone
     both            the two of them, also relative to the better one alone with the same seed: the mean, and the worst seed

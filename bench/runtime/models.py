@@ -3,7 +3,7 @@
 
     bench/runtime/models.py FOLDER [--small] [NAME...]
 
-At their full size the unplanned training step of each needs 1 to 4 GB in ONNX Runtime; with --small it has the same operators
+At their full size the baseline training step of each needs 1 to 4 GB in ONNX Runtime; with --small it has the same operators
 in the same depth, or a little less of it, with fewer channels and smaller images, and needs 50 to 250 MB. BatchNormalization
 and Dropout are in training mode; Dropout gets seeds, so that two steps draw the same. All class labels and words may be 0 to 9.
 Needs Debian's python3-torch, python3-torchvision and python3-onnx; the same versions give the same files.

@@ -1,4 +1,4 @@
-// The steps that are compared, made by mfc from one model: unplanned, in mfc's order only, planned without any option, and planned
+// The steps that are compared, made by mfc from one model: baseline, in mfc's order only, planned without any option, and planned
 // for budgets.
 import { spawnSync } from 'node:child_process';
 
@@ -16,7 +16,7 @@ function must(mfc, args) {
   return r;
 }
 
-export const makeUnplanned = (mfc, model, out) => must(mfc, ['opt', model, '--passes=' + STEP, '-q', '-o', out]);
+export const makeBaseline = (mfc, model, out) => must(mfc, ['opt', model, '--passes=' + STEP, '-q', '-o', out]);
 export const makeOrdered = (mfc, model, out) => must(mfc, ['opt', model, `--passes=${STEP},costs,rewrite`, '-q', '-o', out]);
 export const makePlan = (mfc, model, out, options) => call(mfc, [model, '-o', out, '-q', ...options]);
 
@@ -29,9 +29,9 @@ export function leastBudget(mfc, model, out, options) {
 }
 
 // Budgets as bytes: `least`, `90%`, or `least+50%`: half way from the least to 90 %.
-export function budgetBytes(spec, least, unplanned) {
+export function budgetBytes(spec, least, baseline) {
   if (spec === 'least') return least;
   const way = spec.match(/^least\+(\d+)%$/);
-  if (way) return Math.round(least + (0.9 * unplanned - least) * Number(way[1]) / 100);
-  return Math.round(unplanned * Number(spec.replace('%', '')) / 100);
+  if (way) return Math.round(least + (0.9 * baseline - least) * Number(way[1]) / 100);
+  return Math.round(baseline * Number(spec.replace('%', '')) / 100);
 }

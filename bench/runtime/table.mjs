@@ -1,9 +1,9 @@
-// The table of plans on ONNX Runtime: see run, which starts this. For every model the unplanned step, the step in mfc's order, the plan
-// that mfc makes without options, and plans for budgets from the least that works to 90 % of the unplanned peak, all with times
+// The table of plans on ONNX Runtime: see run, which starts this. For every model the baseline step, the step in mfc's order, the plan
+// that mfc makes without options, and plans for budgets from the least that works to 90 % of the baseline peak, all with times
 // from a profile; each measured in a fresh process for every optimization level and version, its outputs compared with those of the
-// unplanned step there, and with those of the unplanned step without optimizations (for the unplanned step itself this tells how far
+// baseline step there, and with those of the baseline step without optimizations (for the baseline step itself this shows how far
 // the level alone moves them). Memory without ONNX Runtime's arena, times with it (without it, page faults hide the kernels): processor
-// time of one thread, the best of several runs of plan and unplanned step by turns. Rows appear as they are measured, and both files are
+// time of one thread, the best of several runs of plan and baseline step by turns. Rows appear as they are measured, and both files are
 // written anew with each model.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { compare, summary } from '../../tests/runtime/compare.mjs';
 import { measure } from '../../tests/runtime/measure.mjs';
 import { readModel } from '../../tests/runtime/onnxfile.mjs';
 import { summarize } from './summary.mjs';
-import { budgetBytes, leastBudget, makeOrdered, makePlan, makeUnplanned } from './steps.mjs';
+import { budgetBytes, leastBudget, makeOrdered, makePlan, makeBaseline } from './steps.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const ALL = 'resnet50,vgg16,mobilenet_v2,densenet121,unet,bert,gpt,gpt48,lstm';
@@ -49,7 +49,7 @@ const pct = (x) => (x === undefined ? '' : `${(100 * x).toFixed(2)} %`);
 
 function markdown() {
   const head = ['model', 'step', 'level', 'version', 'budget MiB', 'predicted', 'measured', 'by budget', 'by predicted', 'bit-equal', 'worst error', 'to disabled',
-    'overhead predicted', 'measured', 'control nodes, time', 'compile s', 'arena by liveness', 'note'];
+    'overhead predicted', 'measured', 'control nodes, time', 'compile s', 'arena / liveness peak', 'note'];
   const line = (r) => [r.model, r.step, r.level, r.version, mib(r.budget_bytes), mib(r.predicted_bytes), mib(r.measured_bytes),
     r.measured_by_budget?.toFixed(3) ?? '', r.measured_by_predicted?.toFixed(3) ?? '', r.outputs ? `${r.bit_equal} of ${r.outputs}` : '',
     r.outputs ? r.worst_error.toExponential(0) : '', r.worst_to_disabled?.toExponential(0) ?? '', pct(r.predicted_overhead), pct(r.measured_overhead), pct(r.control_share), r.compile_s?.toFixed(1) ?? '',
@@ -104,7 +104,7 @@ function overheadOf(step, base) {
   return Math.min(...times[step]) / Math.min(...times[base]) - 1;
 }
 
-// Measures a step everywhere; `reference` says where the outputs of the unplanned step are kept, per level and version.
+// Measures a step everywhere; `reference` says where the outputs of the baseline step are kept, per level and version.
 function measureStep(row, step, reference, isReference) {
   const timed = opt['no-time'] || isReference ? {} : { overhead: overheadOf(step, row.base), control_share: controlShare(step) };
   for (const version of list(opt.versions)) {
@@ -147,14 +147,14 @@ function planAndMeasure(name, model, step, options, row, reference) {
   return metadata;
 }
 
-// What fits by liveness may be a little too tight for the runtime: the least budget is the first of these that works.
+// What fits by the liveness peak may be a little too tight for the runtime: the least budget is the first of these that works.
 const LOOSER = [1, 1.005, 1.02, 1.05, 1.1];
 
 function measureModel(name) {
-  const model = exported(name), base = join(work, 'unplanned.onnx'), path = join(work, 'step.onnx');
-  const reference = (level, version) => join(work, `unplanned.${level}.${version}`);
-  makeUnplanned(opt.mfc, model, base);
-  measureStep({ model: name, step: 'unplanned' }, base, reference, true);
+  const model = exported(name), base = join(work, 'baseline.onnx'), path = join(work, 'step.onnx');
+  const reference = (level, version) => join(work, `baseline.${level}.${version}`);
+  makeBaseline(opt.mfc, model, base);
+  measureStep({ model: name, step: 'baseline' }, base, reference, true);
   const row = { model: name, base };
   const options = [];
   if (!opt['no-time']) {
@@ -163,12 +163,12 @@ function measureModel(name) {
   }
   makeOrdered(opt.mfc, model, path);
   measureStep({ ...row, step: 'order' }, path, reference, false);
-  const unplanned = planAndMeasure(name, model, 'default', options, row, reference)?.['dev.mfc.unplanned_peak_bytes'];
+  const baseline = planAndMeasure(name, model, 'default', options, row, reference)?.['dev.mfc.unplanned_peak_bytes'];
   const known = leastBudget(opt.mfc, model, join(work, 'none.onnx'), options);
   const works = (bytes) => makePlan(opt.mfc, model, join(work, 'none.onnx'), ['--budget', String(bytes), ...options]).status === 0;
   const least = LOOSER.map((f) => Math.round(known * f)).find(works) ?? known;
   for (const spec of list(opt.budgets))
-    planAndMeasure(name, model, spec, ['--budget', String(budgetBytes(spec, least, Number(unplanned))), ...options], row, reference);
+    planAndMeasure(name, model, spec, ['--budget', String(budgetBytes(spec, least, Number(baseline))), ...options], row, reference);
 }
 
 for (const name of list(opt.models)) {

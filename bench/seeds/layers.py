@@ -164,7 +164,7 @@ NETS = {"unet": unet, "vgg16": lambda: vgg((2, 2, 3, 3, 3)), "vgg19": lambda: vg
 
 
 def problem(net, keep_all=False):
-    """As an mfc-problem of one image without its parameters; with keep_all, nothing that the forward pass made is let go of."""
+    """As an mfc-problem of one image without its parameters; with keep_all, nothing of the forward pass is freed."""
     n = len(net.layers)
     readers = [[] for _ in range(n)]
     for i, (_, inputs, _, _) in enumerate(net.layers):
