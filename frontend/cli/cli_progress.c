@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "frontend/cli/cli.h"
+#include "ir/base/json_write.h"
 
 #define BAR_WIDTH 24
 
@@ -30,14 +31,15 @@ void cli_progress(struct cli *c, const char *format, ...) {
     va_end(args);
     cli_progress_clear(c);
     if (c->progress_json) {
-        str_add(&line, "{\"message\":");
-        str_add_json(&line, str_text(&text));
-        str_addf(&line, ",\"seconds\":%.3f}", seconds(c));
+        struct json_writer w = json_write_begin(&line, JSON_WRITE_COMPACT);
+        json_write_text(&w, "message", str_text(&text));
+        json_write_fixed(&w, "seconds", 3, seconds(c));
+        json_write_finish(&w);
     } else {
-        str_add(&line, str_text(&text));
+        str_addf(&line, "%s\n", str_text(&text));
     }
     if (!line.failed)
-        fprintf(stderr, "%s\n", str_text(&line));
+        fputs(str_text(&line), stderr);
     arena_free(&scratch);
 }
 
@@ -61,14 +63,15 @@ static void add_text(struct str *line, const struct cli *c, const struct cli_ste
 }
 
 static void add_json(struct str *line, const struct cli *c, const struct cli_step *s) {
-    str_add(line, "{\"message\":");
-    str_add_json(line, s->now);
-    str_addf(line, ",\"done\":%lld", (long long)s->done);
+    struct json_writer w = json_write_begin(line, JSON_WRITE_COMPACT);
+    json_write_text(&w, "message", s->now);
+    json_write_int(&w, "done", s->done);
     if (s->of > 0)
-        str_addf(line, ",\"of\":%lld", (long long)s->of);
+        json_write_int(&w, "of", s->of);
     if (s->left_seconds >= 0)
-        str_addf(line, ",\"left_seconds\":%.1f", s->left_seconds);
-    str_addf(line, ",\"seconds\":%.3f}", seconds(c));
+        json_write_fixed(&w, "left_seconds", 1, s->left_seconds);
+    json_write_fixed(&w, "seconds", 3, seconds(c));
+    json_write_finish(&w);
 }
 
 void cli_progress_step(struct cli *c, const struct cli_step *s) {
@@ -81,9 +84,11 @@ void cli_progress_step(struct cli *c, const struct cli_step *s) {
         add_json(&line, c, s);
     else
         add_text(&line, c, s);
+    if (!c->progress_json && !in_place)
+        str_add_char(&line, '\n');
     cli_progress_clear(c);
     if (!line.failed)
-        fprintf(stderr, "%s%s", str_text(&line), in_place ? "" : "\n");
+        fputs(str_text(&line), stderr);
     c->bar_drawn = in_place;
     arena_free(&scratch);
 }

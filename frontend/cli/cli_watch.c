@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ir/base/json_write.h"
+
 #define TICK_NS       200000000 // how often the live line is drawn
 #define HASTE_NS      20000000  // how often the thread looks after a signal
 #define GRACE_SECONDS 1.0       // after a signal, until the best schedule is written from here
@@ -53,14 +55,37 @@ static void print_row(const struct watch *w, const struct solve_event *e) {
     fprintf(stderr, " %7.1fs", e->seconds);
 }
 
-static void print_json(const struct watch *w, const struct solve_event *e) {
-    fprintf(stderr, "{\"source\":\"%c\",\"cost\":", e->letter);
-    if (e->cost == INT64_MAX)
-        fputs("null", stderr);
-    else
-        fprintf(stderr, "%lld,\"peak_bytes\":%lld", (long long)e->cost, (long long)e->peak_bytes);
-    fprintf(stderr, ",\"bound\":%lld,\"budget_bytes\":%lld,\"seconds\":%.3f}\n",
-            (long long)e->bound, (long long)w->budget_bytes, e->seconds);
+// A line of JSON, with memory of its own: events come from several threads.
+struct json_line {
+    struct arena arena;
+    struct str text;
+    struct json_writer w;
+};
+
+static void begin_line(struct watch *w, struct json_line *l) {
+    l->arena = arena_make(&w->mem);
+    l->text = str_make(&l->arena);
+    l->w = json_write_begin(&l->text, JSON_WRITE_COMPACT);
+}
+
+static void end_line(struct json_line *l, double seconds) {
+    json_write_fixed(&l->w, "seconds", 3, seconds);
+    json_write_finish(&l->w);
+    if (!l->text.failed)
+        fputs(str_text(&l->text), stderr);
+    arena_free(&l->arena);
+}
+
+static void print_json(struct watch *w, const struct solve_event *e) {
+    struct json_line l;
+    begin_line(w, &l);
+    json_write_textf(&l.w, "source", "%c", e->letter);
+    json_write_int_if(&l.w, "cost", e->cost != INT64_MAX, e->cost);
+    if (e->cost != INT64_MAX)
+        json_write_int(&l.w, "peak_bytes", e->peak_bytes);
+    json_write_int(&l.w, "bound", e->bound);
+    json_write_int(&l.w, "budget_bytes", w->budget_bytes);
+    end_line(&l, e->seconds);
 }
 
 static void on_progress(void *context, const struct solve_event *e) {
@@ -140,11 +165,13 @@ void watch_placed(struct watch *w, const struct place_event *e, const char *text
         return;
     }
     pthread_mutex_lock(&w->lock);
-    fprintf(
-        stderr,
-        "{\"value\":%.17g,\"makespan\":%lld,\"load\":%lld,\"proposals\":%lld,\"seconds\":%.3f}\n",
-        e->value, (long long)e->makespan_cost, (long long)e->load_cost, (long long)e->n_proposals,
-        e->seconds);
+    struct json_line l;
+    begin_line(w, &l);
+    json_write_real(&l.w, "value", 17, e->value);
+    json_write_int(&l.w, "makespan", e->makespan_cost);
+    json_write_int(&l.w, "load", e->load_cost);
+    json_write_int(&l.w, "proposals", e->n_proposals);
+    end_line(&l, e->seconds);
     pthread_mutex_unlock(&w->lock);
 }
 

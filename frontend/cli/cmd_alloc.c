@@ -3,6 +3,7 @@
 
 #include "frontend/cli/cli.h"
 #include "ir/base/file.h"
+#include "ir/base/json_write.h"
 #include "solver/model/buffers.h"
 #include "solver/offsets.h"
 
@@ -31,16 +32,14 @@ static status write_json(struct cli *c, const struct buffers *b, int64_t arena_b
     struct str out = str_make(&c->arena);
     if (!path)
         return ST_OK;
-    str_addf(&out,
-             "{\"format\":\"mfc-allocation\",\"version\":1,\"status\":\"%s\",\"buffers\":%zu,"
-             "\"arena_bytes\":%lld,\"max_live_bytes\":%lld,\"bound_bytes\":%lld,"
-             "\"capacity_bytes\":",
-             status_word(arena_bytes, bound, capacity), b->n, (long long)arena_bytes,
-             (long long)max_live, (long long)bound);
-    if (capacity > 0)
-        str_addf(&out, "%lld}\n", (long long)capacity);
-    else
-        str_add(&out, "null}\n");
+    struct json_writer w = json_write_document(&out, JSON_WRITE_COMPACT, "mfc-allocation");
+    json_write_text(&w, "status", status_word(arena_bytes, bound, capacity));
+    json_write_int(&w, "buffers", (int64_t)b->n);
+    json_write_int(&w, "arena_bytes", arena_bytes);
+    json_write_int(&w, "max_live_bytes", max_live);
+    json_write_int(&w, "bound_bytes", bound);
+    json_write_int_if(&w, "capacity_bytes", capacity > 0, capacity);
+    json_write_finish(&w);
     return output_text(&c->arena, &c->diags, path, &out);
 }
 

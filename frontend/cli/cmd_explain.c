@@ -3,6 +3,7 @@
 
 #include "frontend/cli/cli.h"
 #include "ir/base/file.h"
+#include "ir/base/json_write.h"
 
 // Breaks the explanation into lines of at most 80 columns.
 static void print_one(struct str *out, enum diag_code code) {
@@ -25,15 +26,18 @@ static void print_one(struct str *out, enum diag_code code) {
 }
 
 static void print_json(struct str *out, enum diag_code first, enum diag_code end) {
-    str_add(out, "{\"format\":\"mfc-diagnostics\",\"version\":1,\"diagnostics\":[");
+    struct json_writer w = json_write_document(out, JSON_WRITE_COMPACT, "mfc-diagnostics");
+    json_write_array(&w, "diagnostics");
     for (enum diag_code code = first; code < end; code++) {
-        str_addf(out,
-                 "%s\n{\"code\":\"%s\",\"exit_code\":%d,\"explanation\":", code > first ? "," : "",
-                 diag_slug(code), (int)diag_status(code));
-        str_add_json(out, diag_explanation(code));
-        str_add_char(out, '}');
+        json_write_line(&w);
+        json_write_object(&w, NULL);
+        json_write_text(&w, "code", diag_slug(code));
+        json_write_int(&w, "exit_code", (int)diag_status(code));
+        json_write_text(&w, "explanation", diag_explanation(code));
+        json_write_end(&w);
     }
-    str_add(out, "]}\n");
+    json_write_end(&w);
+    json_write_finish(&w);
 }
 
 static status run(struct cli *c) {

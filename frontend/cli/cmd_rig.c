@@ -7,6 +7,7 @@
 #include "frontend/cli/cli.h"
 #include "frontend/inputs/rig.h"
 #include "ir/base/file.h"
+#include "ir/base/json_write.h"
 
 #define MEASURE_NS 200000000 // each speed is measured for so long
 
@@ -89,14 +90,18 @@ static void list(struct str *out) {
 }
 
 static void list_json(struct str *out) {
-    str_add(out, "{\"format\":\"mfc-rigs\",\"version\":1,\"rigs\":[");
+    struct json_writer w = json_write_document(out, JSON_WRITE_COMPACT, "mfc-rigs");
+    json_write_array(&w, "rigs");
     for (const struct rig_preset *r = rig_presets; r->name; r++) {
-        str_addf(out, "%s\n{\"name\":\"%s\",\"memory_bytes\":%lld,\"summary\":",
-                 r > rig_presets ? "," : "", r->name, (long long)r->memory_bytes);
-        str_add_json(out, r->summary);
-        str_add_char(out, '}');
+        json_write_line(&w);
+        json_write_object(&w, NULL);
+        json_write_text(&w, "name", r->name);
+        json_write_int(&w, "memory_bytes", r->memory_bytes);
+        json_write_text(&w, "summary", r->summary);
+        json_write_end(&w);
     }
-    str_add(out, "]}\n");
+    json_write_end(&w);
+    json_write_finish(&w);
 }
 
 static status run(struct cli *c) {

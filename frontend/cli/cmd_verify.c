@@ -7,6 +7,7 @@
 #include "frontend/load.h"
 #include "frontend/tools/verify_plan.h"
 #include "ir/base/file.h"
+#include "ir/base/json_write.h"
 #include "passes/plan/step.h"
 #include "solver/check/schedule_check.h"
 #include "solver/model/schedule_report.h"
@@ -42,26 +43,37 @@ static status read_both(struct cli *c, struct problem *p, struct schedule *s) {
     return st;
 }
 
-// {"right":…,"problems":[…],"found":…}: also when something is not right, which is an answer too.
-// `found` is JSON, NULL when there is none.
-static status write_json(struct cli *c, const char *what, status result, const char *found) {
+// Writes the verification also when it fails. `found` is what add_found() takes, NULL when there is
+// none.
+static status write_json(struct cli *c, const char *what, status result,
+                         void (*add_found)(struct json_writer *w, const char *key,
+                                           const void *found),
+                         const void *found) {
     const char *path = options_text(&c->options, "json");
     struct str out = str_make(&c->arena);
     if (!path || (result && result != ST_VERIFY))
         return result;
-    str_addf(&out,
-             "{\"format\":\"mfc-verification\",\"version\":1,\"what\":\"%s\",\"right\":%s,"
-             "\n\"problems\":[",
-             what, result ? "false" : "true");
-    const char *before = "";
+    struct json_writer w = json_write_document(&out, JSON_WRITE_COMPACT, "mfc-verification");
+    json_write_text(&w, "what", what);
+    json_write_bool(&w, "right", !result);
+    json_write_line(&w);
+    json_write_array(&w, "problems");
+    bool is_first = true;
     for (size_t i = 0; i < c->diags.list.n; i++) {
         if (c->diags.list.at[i].severity != DIAG_ERROR)
             continue;
-        str_add(&out, before);
-        str_add_json(&out, c->diags.list.at[i].text);
-        before = ",\n";
+        if (!is_first)
+            json_write_line(&w);
+        json_write_text(&w, NULL, c->diags.list.at[i].text);
+        is_first = false;
     }
-    str_addf(&out, "],\n\"found\":%s}\n", found ? found : "null");
+    json_write_end(&w);
+    json_write_line(&w);
+    if (found)
+        add_found(&w, "found", found);
+    else
+        json_write_null(&w, "found");
+    json_write_finish(&w);
     status st = output_text(&c->arena, &c->diags, path, &out);
     return result ? result : st;
 }
@@ -71,17 +83,27 @@ static bool takes_stdout(const struct cli *c) {
     return path && strcmp(path, "-") == 0;
 }
 
+static void add_schedule(struct json_writer *w, const char *key, const void *found) {
+    const struct schedule *s = found;
+    json_write_object(w, key);
+    json_write_text(w, "outcome", outcome_name(s->outcome));
+    json_write_int(w, "steps", s->steps.n);
+    json_write_int(w, "cost", s->cost);
+    json_write_int(w, "peak_bytes", s->peak_bytes);
+    json_write_end(w);
+}
+
+static void add_plan(struct json_writer *w, const char *key, const void *found) {
+    verify_plan_json(w, key, found);
+}
+
 static status verify_schedule(struct cli *c) {
     struct problem p;
     struct schedule s;
     status st = read_both(c, &p, &s);
     if (st == ST_OK)
         st = schedule_check(&p, &s, &c->arena, &c->diags);
-    struct str found = str_make(&c->arena);
-    if (st == ST_OK)
-        str_addf(&found, "{\"outcome\":\"%s\",\"steps\":%d,\"cost\":%lld,\"peak_bytes\":%lld}",
-                 outcome_name(s.outcome), s.steps.n, (long long)s.cost, (long long)s.peak_bytes);
-    st = write_json(c, "schedule", st, st ? NULL : str_text(&found));
+    st = write_json(c, "schedule", st, add_schedule, st ? NULL : &s);
     if (st != ST_OK || takes_stdout(c))
         return st;
     if (s.steps.n == 0) {
@@ -103,10 +125,7 @@ static status verify_models(struct cli *c, struct model *model, struct model *pl
         st = cost_files_read(&c->arena, &c->diags, &c->options, &context.costs);
     if (!st)
         st = verify_plan(model, plan, &context, &found);
-    struct str json = str_make(&c->arena);
-    if (!st)
-        verify_plan_json(&json, &found);
-    st = write_json(c, "plan", st, st ? NULL : str_text(&json));
+    st = write_json(c, "plan", st, add_plan, st ? NULL : &found);
     if (!st && !takes_stdout(c))
         verify_plan_print(&c->out, &found);
     arena_free(&scratch);

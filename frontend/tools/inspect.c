@@ -8,6 +8,7 @@
 
 #include "ir/base/checked.h"
 #include "ir/base/file.h"
+#include "ir/base/json_write.h"
 
 struct operator_count {
     const char *domain, *type;
@@ -175,70 +176,84 @@ static void print_inspection(struct str *out, const struct inspection *x) {
 
 // ---- The same for machines ----
 
-static void json_tally(struct str *out, const char *what, const struct tally *t) {
-    str_addf(out, ",\n\"%s\":{\"bytes\":", what);
-    if (t->overflow)
-        str_add(out, "null");
-    else
-        str_addf(out, "%lld", (long long)t->n_bytes);
-    str_addf(out, ",\"tensors\":%zu,\"without_size\":%zu}", t->n, t->n_unknown);
+static void json_tally(struct json_writer *w, const char *what, const struct tally *t) {
+    json_write_line(w);
+    json_write_object(w, what);
+    json_write_int_if(w, "bytes", !t->overflow, t->n_bytes);
+    json_write_int(w, "tensors", (int64_t)t->n);
+    json_write_int(w, "without_size", (int64_t)t->n_unknown);
+    json_write_end(w);
 }
 
-static void json_values(struct str *out, const char *what, const struct graph *g,
+static void json_values(struct json_writer *w, const char *what, const struct graph *g,
                         const value_id *at, size_t n) {
-    const char *before = "\n";
-    str_addf(out, ",\n\"%s\":[", what);
+    json_write_line(w);
+    json_write_array(w, what);
     for (size_t i = 0; i < n; i++) {
         const struct value *v = graph_value(g, at[i]);
-        struct str type = str_make(out->arena);
+        struct str type = str_make(w->out->arena);
         if (v->init)
             continue;
         if (v->type)
             type_print(&type, v->type);
-        str_addf(out, "%s{\"name\":", before);
-        str_add_json(out, v->name);
-        str_add(out, ",\"type\":");
-        str_add_json(out, v->type ? str_text(&type) : "?");
-        str_add_char(out, '}');
-        before = ",\n";
+        json_write_line(w);
+        json_write_object(w, NULL);
+        json_write_text(w, "name", v->name);
+        json_write_text(w, "type", v->type ? str_text(&type) : "?");
+        json_write_end(w);
     }
-    str_add(out, "]");
+    json_write_end(w);
 }
 
-static void json_head(struct str *out, const struct model *m) {
-    str_add(out, "{\"format\":\"mfc-inspection\",\"version\":1,\n\"path\":");
-    str_add_json(out, m->path ? m->path : "");
-    str_addf(out, ",\n\"ir_version\":%lld,\n\"producer\":", (long long)m->ir_version);
-    str_add_json(out, m->producer ? m->producer : "");
-    str_add(out, ",\n\"opsets\":[");
+static void json_head(struct json_writer *w, const struct model *m) {
+    json_write_line(w);
+    json_write_text(w, "path", m->path ? m->path : "");
+    json_write_line(w);
+    json_write_int(w, "ir_version", m->ir_version);
+    json_write_line(w);
+    json_write_text(w, "producer", m->producer ? m->producer : "");
+    json_write_line(w);
+    json_write_array(w, "opsets");
     for (size_t i = 0; i < m->opsets.n; i++) {
         const char *domain = m->opsets.at[i].domain;
-        str_addf(out, "%s{\"domain\":", i ? "," : "");
-        str_add_json(out, domain && *domain ? domain : "ai.onnx");
-        str_addf(out, ",\"version\":%lld}", (long long)m->opsets.at[i].version);
+        json_write_object(w, NULL);
+        json_write_text(w, "domain", domain && *domain ? domain : "ai.onnx");
+        json_write_int(w, "version", m->opsets.at[i].version);
+        json_write_end(w);
     }
-    str_addf(out, "],\n\"functions\":%zu", m->functions.n);
+    json_write_end(w);
+    json_write_line(w);
+    json_write_int(w, "functions", (int64_t)m->functions.n);
+}
+
+static void json_operators(struct json_writer *w, const struct inspection *x) {
+    json_write_line(w);
+    json_write_int(w, "nodes", x->n_nodes);
+    json_write_line(w);
+    json_write_array(w, "operators");
+    for (size_t i = 0; i < x->counts.n; i++) {
+        const struct operator_count *o = &x->counts.at[i];
+        json_write_line(w);
+        json_write_object(w, NULL);
+        json_write_text(w, "domain", *o->domain ? o->domain : "ai.onnx");
+        json_write_text(w, "operator", o->type);
+        json_write_int(w, "nodes", o->n);
+        json_write_bool(w, "known", o->known);
+        json_write_end(w);
+    }
+    json_write_end(w);
 }
 
 static void json_inspection(struct str *out, const struct inspection *x) {
     const struct graph *g = x->m->graph;
-    json_head(out, x->m);
-    json_values(out, "inputs", g, g->inputs.at, g->inputs.n);
-    json_values(out, "outputs", g, g->outputs.at, g->outputs.n);
-    str_addf(out, ",\n\"nodes\":%lld,\n\"operators\":[", (long long)x->n_nodes);
-    for (size_t i = 0; i < x->counts.n; i++) {
-        const struct operator_count *o = &x->counts.at[i];
-        str_addf(out, "%s\n{\"domain\":", i ? "," : "");
-        str_add_json(out, *o->domain ? o->domain : "ai.onnx");
-        str_add(out, ",\"operator\":");
-        str_add_json(out, o->type);
-        str_addf(out, ",\"nodes\":%lld,\"known\":%s}", (long long)o->n,
-                 o->known ? "true" : "false");
-    }
-    str_add(out, "]");
-    json_tally(out, "parameters", &x->parameters);
-    json_tally(out, "activations", &x->activations);
-    str_add(out, "}\n");
+    struct json_writer w = json_write_document(out, JSON_WRITE_COMPACT, "mfc-inspection");
+    json_head(&w, x->m);
+    json_values(&w, "inputs", g, g->inputs.at, g->inputs.n);
+    json_values(&w, "outputs", g, g->outputs.at, g->outputs.n);
+    json_operators(&w, x);
+    json_tally(&w, "parameters", &x->parameters);
+    json_tally(&w, "activations", &x->activations);
+    json_write_finish(&w);
 }
 
 static status inspect(struct arena *a, struct diags *d, const struct model *m,

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "ir/base/json_write.h"
+
 static const struct batch_line *keep_all(const struct batch_table *t) {
     for (size_t i = 0; i < t->n_lines; i++)
         if (strcmp(t->lines[i].method->name, "keep-all") == 0)
@@ -56,26 +58,24 @@ void max_batch_print_csv(struct str *out, const struct batch_table *t) {
     }
 }
 
-static void add_number(struct str *out, const char *key, int64_t x) {
-    if (x)
-        str_addf(out, ",\"%s\":%lld", key, (long long)x);
-    else
-        str_addf(out, ",\"%s\":null", key);
-}
-
 void max_batch_print_json(struct str *out, const struct batch_table *t) {
-    str_addf(out,
-             "{\"format\":\"mfc-max-batch\",\"version\":1,\"budget_bytes\":%lld,"
-             "\"count\":\"%s\",\"interrupted\":%s,\"methods\":[",
-             (long long)t->budget_bytes, t->on_runtime ? "runtime" : "liveness",
-             t->is_interrupted ? "true" : "false");
+    struct json_writer w = json_write_document(out, JSON_WRITE_COMPACT, "mfc-max-batch");
+    json_write_int(&w, "budget_bytes", t->budget_bytes);
+    json_write_text(&w, "count", t->on_runtime ? "runtime" : "liveness");
+    json_write_bool(&w, "interrupted", t->is_interrupted);
+    json_write_array(&w, "methods");
     for (size_t i = 0; i < t->n_lines; i++) {
         const struct batch_line *l = &t->lines[i];
-        str_addf(out, "%s\n{\"name\":\"%s\",\"batch\":%lld", i ? "," : "", l->method->name,
-                 (long long)l->fits);
-        add_number(out, "not_found_at", l->fails);
-        add_number(out, "proven_impossible", l->impossible);
-        str_addf(out, ",\"budget_used\":%.6f,\"overhead\":%.6f}", l->share, l->overhead);
+        json_write_line(&w);
+        json_write_object(&w, NULL);
+        json_write_text(&w, "name", l->method->name);
+        json_write_int(&w, "batch", l->fits);
+        json_write_int_if(&w, "not_found_at", l->fails != 0, l->fails);
+        json_write_int_if(&w, "proven_impossible", l->impossible != 0, l->impossible);
+        json_write_fixed(&w, "budget_used", 6, l->share);
+        json_write_fixed(&w, "overhead", 6, l->overhead);
+        json_write_end(&w);
     }
-    str_add(out, "]}\n");
+    json_write_end(&w);
+    json_write_finish(&w);
 }

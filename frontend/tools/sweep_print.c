@@ -1,6 +1,8 @@
 // Curves as a table, as CSV and as JSON: see sweep.h.
 #include "frontend/tools/sweep.h"
 
+#include "ir/base/json_write.h"
+
 void sweep_print(struct str *out, const struct sweep *s) {
     str_add(out, "extra time at each budget, in percent; -: no schedule\n");
     str_addf(out, "%-20s", "budget");
@@ -68,45 +70,47 @@ void sweep_print_csv(struct str *out, const struct sweep *s) {
         }
 }
 
-static void add_point(struct str *out, const struct sweep *s, size_t i, int32_t k) {
-    const struct schedule *p = &s->lines[i].at[k];
+static void add_point(struct json_writer *w, const struct sweep *s, size_t i, int32_t k) {
+    const struct sweep_line *line = &s->lines[i];
+    const struct schedule *p = &line->at[k];
     int64_t bound = p->free_order ? p->bound_any : p->bound;
-    str_addf(out, "{\"budget_bytes\":%lld,\"status\":\"%s\"", (long long)s->budgets[k],
-             outcome_name(p->outcome));
-    if (sweep_has(p))
-        str_addf(out, ",\"peak_bytes\":%lld,\"cost\":%lld", (long long)p->peak_bytes,
-                 (long long)p->cost);
-    else
-        str_add(out, ",\"peak_bytes\":null,\"cost\":null");
-    if (s->lines[i].runtime_bytes && sweep_has(p))
-        str_addf(out, ",\"runtime_peak_bytes\":%lld", (long long)s->lines[i].runtime_bytes[k]);
-    else
-        str_add(out, ",\"runtime_peak_bytes\":null");
-    if (bound != BOUND_NONE && !s->lines[i].method->baseline)
-        str_addf(out, ",\"bound\":%lld}", (long long)bound);
-    else
-        str_add(out, ",\"bound\":null}");
+    bool has_runtime = line->runtime_bytes && sweep_has(p);
+    json_write_object(w, NULL);
+    json_write_int(w, "budget_bytes", s->budgets[k]);
+    json_write_text(w, "status", outcome_name(p->outcome));
+    json_write_int_if(w, "peak_bytes", sweep_has(p), p->peak_bytes);
+    json_write_int_if(w, "cost", sweep_has(p), p->cost);
+    json_write_int_if(w, "runtime_peak_bytes", has_runtime,
+                      has_runtime ? line->runtime_bytes[k] : 0);
+    json_write_int_if(w, "bound", bound != BOUND_NONE && !line->method->baseline, bound);
+    json_write_end(w);
 }
 
 void sweep_print_json(struct str *out, const struct sweep *s) {
-    str_addf(out,
-             "{\"format\":\"mfc-curves\",\"version\":1,\"whole_bytes\":%lld,\"fixed_bytes\":%lld,"
-             "\"base_cost\":%lld,\"nodes\":%d,\"groups\":%d,\"interrupted\":%s,\"knee_bytes\":",
-             (long long)s->whole_bytes, (long long)s->persistent_bytes, (long long)s->base_cost,
-             s->n_nodes, s->n_groups, s->is_interrupted ? "true" : "false");
-    if (s->knee == SWEEP_NO_KNEE)
-        str_add(out, "null");
-    else
-        str_addf(out, "%lld", (long long)s->budgets[s->knee]);
-    str_add(out, ",\n\"methods\":[");
+    bool has_knee = s->knee != SWEEP_NO_KNEE;
+    struct json_writer w = json_write_document(out, JSON_WRITE_COMPACT, "mfc-curves");
+    json_write_int(&w, "whole_bytes", s->whole_bytes);
+    json_write_int(&w, "fixed_bytes", s->persistent_bytes);
+    json_write_int(&w, "base_cost", s->base_cost);
+    json_write_int(&w, "nodes", s->n_nodes);
+    json_write_int(&w, "groups", s->n_groups);
+    json_write_bool(&w, "interrupted", s->is_interrupted);
+    json_write_int_if(&w, "knee_bytes", has_knee, has_knee ? s->budgets[s->knee] : 0);
+    json_write_line(&w);
+    json_write_array(&w, "methods");
     for (size_t i = 0; i < s->n_lines; i++) {
-        str_addf(out, "%s\n{\"name\":\"%s\",\"baseline\":%s,\"points\":[", i ? "," : "",
-                 s->lines[i].method->name, s->lines[i].method->baseline ? "true" : "false");
+        json_write_line(&w);
+        json_write_object(&w, NULL);
+        json_write_text(&w, "name", s->lines[i].method->name);
+        json_write_bool(&w, "baseline", s->lines[i].method->baseline);
+        json_write_array(&w, "points");
         for (int32_t k = 0; k < s->n; k++) {
-            str_add(out, k ? ",\n" : "\n");
-            add_point(out, s, i, k);
+            json_write_line(&w);
+            add_point(&w, s, i, k);
         }
-        str_add(out, "]}");
+        json_write_end(&w);
+        json_write_end(&w);
     }
-    str_add(out, "]}\n");
+    json_write_end(&w);
+    json_write_finish(&w);
 }

@@ -2,6 +2,7 @@
 // that the plan says is believed: not its types, not its sizes, not which nodes are copies.
 #pragma once
 
+#include "ir/base/json_write.h"
 #include "ir/check/forced_order.h"
 #include "passes/pass.h"
 
@@ -34,4 +35,4 @@ status verify_plan(struct model *model, struct model *plan, struct pass_context 
 
 // A short table of it, and its members as JSON.
 void verify_plan_print(struct str *out, const struct verified *v);
-void verify_plan_json(struct str *out, const struct verified *v);
+void verify_plan_json(struct json_writer *w, const char *key, const struct verified *v);

@@ -40,30 +40,31 @@ void verify_plan_print(struct str *out, const struct verified *v) {
     }
 }
 
-static void add_number(struct str *out, const char *key, int64_t x) {
-    if (x >= 0 && x != INT64_MAX)
-        str_addf(out, ",\"%s\":%lld", key, (long long)x);
-    else
-        str_addf(out, ",\"%s\":null", key);
+static void add_number(struct json_writer *w, const char *key, int64_t x) {
+    json_write_int_if(w, key, x >= 0 && x != INT64_MAX, x);
 }
 
-void verify_plan_json(struct str *out, const struct verified *v) {
-    str_addf(out, "{\"outputs\":%zu,\"nodes\":%zu,\"step_nodes\":%zu,\"ordered_nodes\":%zu",
-             v->n_outputs, v->n_nodes, v->n_step, v->forced.n_heavy);
-    str_addf(out, ",\"loose_bytes\":%lld,\"runtime\":", (long long)v->forced.loose_bytes);
-    str_add_json(out, v->runtime);
-    add_number(out, "fixed_bytes", v->persistent_bytes);
-    add_number(out, "liveness_bytes", v->liveness_bytes);
-    add_number(out, "peak_bytes", v->peak_bytes);
-    add_number(out, "arena_bytes", v->arena_bytes);
-    add_number(out, "budget_bytes", v->budget_bytes);
-    str_add(out, ",\"devices\":[");
+void verify_plan_json(struct json_writer *w, const char *key, const struct verified *v) {
+    json_write_object(w, key);
+    json_write_int(w, "outputs", (int64_t)v->n_outputs);
+    json_write_int(w, "nodes", (int64_t)v->n_nodes);
+    json_write_int(w, "step_nodes", (int64_t)v->n_step);
+    json_write_int(w, "ordered_nodes", (int64_t)v->forced.n_heavy);
+    json_write_int(w, "loose_bytes", v->forced.loose_bytes);
+    json_write_text(w, "runtime", v->runtime);
+    add_number(w, "fixed_bytes", v->persistent_bytes);
+    add_number(w, "liveness_bytes", v->liveness_bytes);
+    add_number(w, "peak_bytes", v->peak_bytes);
+    add_number(w, "arena_bytes", v->arena_bytes);
+    add_number(w, "budget_bytes", v->budget_bytes);
+    json_write_array(w, "devices");
     for (size_t i = 0; i < v->n_devices; i++) {
-        str_addf(out, "%s{\"name\":", i ? "," : "");
-        str_add_json(out, v->devices[i].name);
-        add_number(out, "peak_bytes", v->devices[i].peak_bytes);
-        add_number(out, "memory_bytes", v->devices[i].memory_bytes);
-        str_add_char(out, '}');
+        json_write_object(w, NULL);
+        json_write_text(w, "name", v->devices[i].name);
+        add_number(w, "peak_bytes", v->devices[i].peak_bytes);
+        add_number(w, "memory_bytes", v->devices[i].memory_bytes);
+        json_write_end(w);
     }
-    str_add(out, "]}");
+    json_write_end(w);
+    json_write_end(w);
 }

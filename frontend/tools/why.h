@@ -48,4 +48,4 @@ status why_find(const struct timeline *t, const char *name, struct arena *a, str
 
 void why_print(struct str *out, const struct timeline *t, const struct why *w,
                int64_t budget_bytes);
-void why_print_json(struct str *out, const struct why *w, int64_t budget_bytes);
+void why_print_json(struct str *out, const struct why *x, int64_t budget_bytes);

@@ -1,6 +1,8 @@
 // What why.h found, in words and as JSON. Steps are counted from 1 for people, as in reports.
 #include "frontend/tools/why.h"
 
+#include "ir/base/json_write.h"
+
 static void add_line(struct str *out, const char *what) {
     str_addf(out, "%-11s", what);
 }
@@ -138,37 +140,46 @@ void why_print(struct str *out, const struct timeline *t, const struct why *w,
         add_other(out, t, w, budget_bytes);
 }
 
-void why_print_json(struct str *out, const struct why *w, int64_t budget_bytes) {
-    str_add(out, "{\"format\":\"mfc-why\",\"version\":1,\"name\":");
-    str_add_json(out, w->name);
-    str_add(out, ",\"operator\":");
-    if (w->type)
-        str_add_json(out, w->type);
-    else
-        str_add(out, "null");
-    str_addf(out, ",\"choice\":\"%s\",\"bytes\":%lld,\"cost\":%lld,\"runs\":[", choice_of(w),
-             (long long)w->bytes, (long long)w->cost);
-    for (size_t k = 0; k < w->runs.n; k++) {
-        const struct why_run *r = &w->runs.at[k];
-        str_addf(out, "%s{\"step\":%u,\"held_until\":%u,\"device\":", k ? "," : "", r->step + 1,
-                 r->held_to + 1);
-        str_add_json(out, r->device);
-        str_add(out, "}");
+static void add_json_runs(struct json_writer *w, const struct why *x) {
+    json_write_array(w, "runs");
+    for (size_t k = 0; k < x->runs.n; k++) {
+        const struct why_run *r = &x->runs.at[k];
+        json_write_object(w, NULL);
+        json_write_int(w, "step", (int64_t)r->step + 1);
+        json_write_int(w, "held_until", (int64_t)r->held_to + 1);
+        json_write_text(w, "device", r->device);
+        json_write_end(w);
     }
-    str_add(out, "],\"moved_to\":[");
-    for (size_t k = 0; k < w->moved_to.n; k++) {
-        str_add(out, k ? "," : "");
-        str_add_json(out, w->moved_to.at[k]);
+    json_write_end(w);
+}
+
+static void add_json_alternative(struct json_writer *w, const struct why *x) {
+    bool is_recomputed = x->runs.n > 1;
+    if (!is_recomputed && (x->gap.from > x->gap.to || x->is_random)) {
+        json_write_null(w, "other");
+        return;
     }
-    str_addf(out, "],\"peak_bytes\":%lld,\"other\":", (long long)w->peak_bytes);
-    if (w->runs.n > 1 || (w->gap.from <= w->gap.to && !w->is_random))
-        str_addf(out, "{\"choice\":\"%s\",\"peak_bytes\":%lld,\"cost_change\":%lld}",
-                 w->runs.n > 1 ? "kept" : "recomputed", (long long)w->other_peak_bytes,
-                 (long long)(w->runs.n > 1 ? -w->recompute_cost : w->recompute_cost));
-    else
-        str_add(out, "null");
-    if (budget_bytes > 0)
-        str_addf(out, ",\"budget_bytes\":%lld}\n", (long long)budget_bytes);
-    else
-        str_add(out, ",\"budget_bytes\":null}\n");
+    json_write_object(w, "other");
+    json_write_text(w, "choice", is_recomputed ? "kept" : "recomputed");
+    json_write_int(w, "peak_bytes", x->other_peak_bytes);
+    json_write_int(w, "cost_change", is_recomputed ? -x->recompute_cost : x->recompute_cost);
+    json_write_end(w);
+}
+
+void why_print_json(struct str *out, const struct why *x, int64_t budget_bytes) {
+    struct json_writer w = json_write_document(out, JSON_WRITE_COMPACT, "mfc-why");
+    json_write_text(&w, "name", x->name);
+    json_write_text(&w, "operator", x->type);
+    json_write_text(&w, "choice", choice_of(x));
+    json_write_int(&w, "bytes", x->bytes);
+    json_write_int(&w, "cost", x->cost);
+    add_json_runs(&w, x);
+    json_write_array(&w, "moved_to");
+    for (size_t k = 0; k < x->moved_to.n; k++)
+        json_write_text(&w, NULL, x->moved_to.at[k]);
+    json_write_end(&w);
+    json_write_int(&w, "peak_bytes", x->peak_bytes);
+    add_json_alternative(&w, x);
+    json_write_int_if(&w, "budget_bytes", budget_bytes > 0, budget_bytes);
+    json_write_finish(&w);
 }

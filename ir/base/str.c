@@ -97,28 +97,6 @@ void str_add_quoted(struct str *s, const char *bytes, size_t n) {
     str_add_char(s, '"');
 }
 
-void str_add_json(struct str *s, const char *text) {
-    size_t n = strlen(text);
-    str_add_char(s, '"');
-    for (size_t i = 0; i < n;) {
-        size_t good = i + str_utf8_error(text + i, n - i); // up to here it is UTF-8
-        for (; i < good; i++) {
-            unsigned char c = (unsigned char)text[i];
-            if (c == '"' || c == '\\')
-                str_add_char(s, '\\');
-            if (c < 0x20)
-                str_addf(s, "\\u%04x", c);
-            else
-                str_add_char(s, text[i]);
-        }
-        if (i < n) {
-            str_add(s, "\\ufffd");
-            i++;
-        }
-    }
-    str_add_char(s, '"');
-}
-
 void str_add_bytes(struct str *s, int64_t n_bytes) {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     if (n_bytes > -1024 && n_bytes < 1024) {

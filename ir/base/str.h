@@ -29,8 +29,6 @@ const char *str_text(const struct str *s);
 
 // "…" with \", \\, \n, \t, \r and \xHH for what is not printable ASCII or UTF-8.
 void str_add_quoted(struct str *s, const char *bytes, size_t n);
-// The same as a JSON string. What is not UTF-8 becomes U+FFFD, byte by byte.
-void str_add_json(struct str *s, const char *text);
 
 // 1536 -> "1.50 KiB"; for people. Files carry plain integers.
 void str_add_bytes(struct str *s, int64_t n_bytes);
