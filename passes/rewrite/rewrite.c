@@ -1,31 +1,31 @@
-// Rewrite: makes the order of the graph hold on a runtime. One that runs the file as it stands
-// needs nothing but the file. ONNX Runtime has an order of its own (ir/runtime/ort_order.h), merges
-// nodes that compute the same, and holds buffers for reuse, so it gets control dependencies, made
-// of standard operators that its optimizer cannot remove (rewrite_anchor.c). One walk along the
-// order; each node
+// Rewrite: makes the planned order of the graph hold on a runtime. A runtime that executes the file
+// in file order needs nothing else. ONNX Runtime chooses an order of its own
+// (ir/runtime/ort_order.h), merges nodes that compute the same, and keeps buffers for reuse. So it
+// gets control dependencies, built from standard operators that its optimizer cannot remove
+// (rewrite_anchor.c). One walk along the order; each node
 //
-//   1. if heavy (rewrite_heavy.c), is made to run after the heavy node before it: unless it needs
-//      that one anyway, one of its operands becomes an alias that exists only after that node;
-//   2. if it repeats a node or is heavy, and would be merged into a twin (rewrite_duplicates.c),
-//   gets such
-//      an alias too, which makes it another expression;
-//   3. with --runtime-shapes hidden, if ONNX Runtime would know the shape of something big that it
-//      makes, gets the operand that tells the shape as an alias: so the planner can match no shapes
-//      and holds no buffer longer than it is needed, and nothing big is folded into a constant.
+//   1. if heavy (rewrite_heavy.c), is made to run after the previous heavy node: unless it depends
+//      on that one anyway, one of its operands becomes an alias that exists only after that node;
+//   2. if heavy or recomputed, and if it would be merged into a duplicate (rewrite_duplicates.c),
+//      gets such an alias too, which makes it a different expression;
+//   3. with --runtime-shapes hidden, if it makes something big whose shape ONNX Runtime would
+//      infer, gets the operand that the shape is inferred from as an alias. Then the memory planner
+//      matches no shapes and keeps no buffer longer than needed, and nothing big is folded into a
+//      constant.
 //
-// Besides, outputs that nobody reads are left out (rewrite_dead_outputs.c), a random Dropout is
-// kept from being removed (rewrite_masks.c), nodes are kept from fusions that the unplanned step
-// has not (rewrite_fusions.c), and every node says what it is (rewrite_label.c).
+// Besides, dead outputs are dropped (rewrite_dead_outputs.c), random Dropouts are protected from
+// removal (rewrite_masks.c), nodes are protected from fusions that the baseline step does not have
+// (rewrite_fusions.c), and every node is labelled with its role (rewrite_label.c).
 //
-// The pairs of 1 are the least set that fixes the order of the heavy nodes. Let u, v be consecutive
-// heavy nodes. A way from u to v can pass light nodes only: a heavy one on it would have to stand
-// between them. So whether v already runs after u does not depend on what is done for other pairs;
-// where it does not, some order of the graph has v before u, and a dependency is needed for this
-// pair; and when every two consecutive ones are in order, all are, whatever the runtime does with
-// the rest, optimizations included that leave heavy nodes and dependencies in place.
+// The dependencies of 1 are the smallest set that fixes the order of the heavy nodes. Let u, v be
+// consecutive heavy nodes. A path from u to v passes light nodes only, since a heavy one on it
+// would stand between them. So whether v already runs after u does not depend on what is added for
+// other pairs. If it does not, some topological order has v before u, and this pair needs a
+// dependency. If all consecutive pairs are ordered, all heavy nodes are, whatever the runtime does
+// with the rest, as long as its optimizer leaves heavy nodes and dependencies in place.
 //
 // The operand that becomes an alias is the one that was made earliest: producers and consumers that
-// stand next to each other stay so, and with them the fusions of the runtime.
+// are adjacent stay adjacent, and the runtime can still fuse them.
 #include "passes/rewrite/rewrite.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@
 
 static const struct option_spec options[] = {
     {"runtime", 0, OPTION_CHOICE, "ort|file-order", "ort", 0, 0,
-     "what the step will run on: ONNX Runtime, or one that runs nodes as they stand in the file"},
+     "what the step will run on: ONNX Runtime, or a runtime that runs nodes in file order"},
     {"runtime-shapes", 0, OPTION_CHOICE, "hidden|known", "hidden", 0, 0,
      "whether ONNX Runtime may know the shapes of big tensors and plan to reuse their memory"},
     {0}};
@@ -45,10 +45,10 @@ static bool is_weight(const struct graph *g, value_id v) {
     return at->init || at->sparse_init || (at->def.i && graph_node(g, at->def)->op == OP_Constant);
 }
 
-// The operand that an anchor stands in for; n_in: none can be.
+// The operand to replace by an alias; n_in: none can be.
 static uint32_t choose_operand(const struct rewrite *r, const struct node *n) {
     uint32_t best = n->n_in, best_place = 0;
-    uint32_t n_in = n->op == OP_Reshape ? 1 : n->n_in; // see starts_chain
+    uint32_t n_in = n->op == OP_Reshape ? 1 : n->n_in; // see starts_view_chain
     for (uint32_t k = 0; k < n_in; k++) {
         value_id v = n->in[k];
         if (!rewrite_can_anchor(r->g, v))
@@ -63,11 +63,11 @@ static uint32_t choose_operand(const struct rewrite *r, const struct node *n) {
     return best;
 }
 
-// Adding nodes moves those that are there, but not their lists of operands: so what adds nodes
-// works on a copy of a node.
+// Adding nodes moves the array of nodes, but not their lists of operands: functions that add nodes
+// work on a copy of the node.
 
-// Makes the node run after the latest heavy one. Returns whether it could be done.
-static bool pin(struct rewrite *r, node_id id) {
+// Makes the node run after the latest heavy one; false: none of its operands can be an alias.
+static bool add_dependency(struct rewrite *r, node_id id) {
     struct node n = *graph_node(r->g, id);
     uint32_t k = choose_operand(r, &n);
     if (k == n.n_in)
@@ -87,9 +87,9 @@ static bool makes_heavy(const struct rewrite *r, node_id id) {
     return false;
 }
 
-// ONNX Runtime makes one Reshape of a chain of views that starts with one and ends in a known
-// shape, and fails to start when the first one's shape is not a constant.
-static bool starts_chain(const struct rewrite *r, const struct node *n) {
+// ONNX Runtime replaces a chain of views that starts with a Reshape and ends in a known shape by
+// one Reshape, and fails to load the model when the shape of the first one is not a constant.
+static bool starts_view_chain(const struct rewrite *r, const struct node *n) {
     const struct uses *uses = &r->uses;
     if (n->op != OP_Reshape || graph_value(r->g, n->out[0])->is_output ||
         uses->start[n->out[0].i + 1] != uses->start[n->out[0].i] + 1)
@@ -98,12 +98,12 @@ static bool starts_chain(const struct rewrite *r, const struct node *n) {
     return reader == OP_Reshape || reader == OP_Squeeze || reader == OP_Unsqueeze;
 }
 
-// One alias serves all readers of a value.
-static void hide(struct rewrite *r, node_id id) {
+// All readers of a value share one alias.
+static void hide_shape(struct rewrite *r, node_id id) {
     struct node n = *graph_node(r->g, id);
     uint32_t k = ort_shapes_operand(r->g, id);
     if (k == n.n_in || n.in[k].i >= r->n_vals || !rewrite_can_anchor(r->g, n.in[k]) ||
-        starts_chain(r, &n))
+        starts_view_chain(r, &n))
         return;
     value_id v = n.in[k], token = rewrite_hiding_token(r);
     if (token.i && !r->alias[v.i].i) {
@@ -120,17 +120,17 @@ static void rewrite_node(struct rewrite *r, node_id id) {
     uint32_t reach = rewrite_reach(r, id);
     rewrite_read_masks(r, id);
     bool early = heavy && reach < r->n_heavy;
-    bool twin = !is_view && rewrite_twin(r, id).i && (heavy || n.again.i);
-    if (early || twin) {
-        bool done = pin(r, id);
-        r->n_pairs += early && done;
-        r->n_twins += twin && !early && done;
-        r->n_loose += !done;
+    bool duplicate = !is_view && rewrite_duplicate(r, id).i && (heavy || n.again.i);
+    if (early || duplicate) {
+        bool done = add_dependency(r, id);
+        r->n_dependencies += early && done;
+        r->n_unmerged += duplicate && !early && done;
+        r->n_unordered += !done;
         reach = done ? r->n_heavy : reach;
     }
-    rewrite_keep_apart(r, id);
+    rewrite_prevent_fusion(r, id);
     if (r->hides_shapes && makes_heavy(r, id) && ort_shapes_inferred(r->g, id, r->known, r->n_vals))
-        hide(r, id);
+        hide_shape(r, id);
     bool inferred = ort_shapes_inferred(r->g, id, r->known, r->n_vals);
     for (uint32_t k = 0; k < n.n_out; k++)
         r->known[n.out[k].i] |= inferred;
@@ -175,7 +175,7 @@ static status prepare(struct rewrite *r) {
     if (!st && !graph_uses(g, a, &r->uses))
         st = diag_out_of_memory(r->c->diags);
     if (!st)
-        st = rewrite_find_bared(r);
+        st = rewrite_find_fusible(r);
     if (!st)
         st = rewrite_weigh(r);
     if (st)
@@ -187,7 +187,7 @@ static status prepare(struct rewrite *r) {
     r->token = ARENA_ARRAY(a, value_id, r->n_nodes);
     r->alias = ARENA_ARRAY(a, value_id, r->n_vals);
     r->known = ARENA_ARRAY(a, bool, r->n_vals);
-    r->twins = map_make(a);
+    r->expressions = map_make(a);
     if (!r->place || !r->reach || !r->token || !r->alias || !r->known)
         return diag_out_of_memory(r->c->diags);
     for (uint32_t v = 1; v < r->n_vals; v++)
@@ -195,7 +195,7 @@ static status prepare(struct rewrite *r) {
     return ST_OK;
 }
 
-// Declared types of values between would tell what is to be hidden.
+// Declared types of intermediate values would reveal the hidden shapes.
 static void drop_infos(struct graph *g) {
     for (size_t i = 0; i < g->infos.n; i++)
         graph_value(g, g->infos.at[i])->has_info = false;
@@ -222,17 +222,16 @@ static status run(struct model *m, struct pass_context *c) {
     if (!st && is_ort)
         pass_progress(
             c,
-            "rewrite: %u heavy nodes in order, %lld by control dependencies, %lld kept "
-            "from being merged, %lld from being fused, %lld shapes hidden, %lld left loose, "
-            "%zu control nodes",
-            r.n_heavy, (long long)r.n_pairs, (long long)r.n_twins, (long long)r.n_apart,
-            (long long)r.n_hidden, (long long)r.n_loose, m->graph->nodes.n - r.n_nodes);
+            "rewrite: %u heavy nodes in order, %lld by control dependencies; prevented: %lld "
+            "merges, %lld fusions; %lld shapes hidden, %lld nodes not ordered, %zu control nodes",
+            r.n_heavy, (long long)r.n_dependencies, (long long)r.n_unmerged, (long long)r.n_unfused,
+            (long long)r.n_hidden, (long long)r.n_unordered, m->graph->nodes.n - r.n_nodes);
     return st;
 }
 
 const struct pass pass_rewrite = {
     .name = "rewrite",
-    .summary = "make the order of the nodes hold on the runtime",
+    .summary = "make the planned order hold on the runtime",
     .needs = FACT_TOPO | FACT_SHAPES,
     .options = options,
     .run = run,

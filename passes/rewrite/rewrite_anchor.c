@@ -1,23 +1,24 @@
-// Control dependencies in standard operators, in a form that ONNX Runtime's optimizer leaves alone.
+// Control dependencies in standard operators, in a form that ONNX Runtime's optimizer leaves alone:
 //
-//     token = Cast<int64>(Compress(d, [false]))      an empty vector, there only after d is
-//     alias = Unsqueeze(v, axes = token)             v with no axis more: v itself, but only after
-//     d
+//     token = Cast<int64>(Compress(d, [false]))   an empty vector that exists only after d
+//     alias = Unsqueeze(v, axes = token)          v with no added axis: v itself, but only after d
 //
-// Nothing is copied: Compress takes no element, and Unsqueeze is a view. What makes it safe: a
-// token is empty, since one of a single element is recognised as a dimension and replaced; it comes
-// from the data, since Shape or Size of a static shape is folded; and the type of an alias is never
-// declared, since a Reshape and an Unsqueeze of a known shape become one constant Reshape. The
-// types of tokens are declared: to find a buffer for a vector of unknown length, ONNX Runtime's
-// planner would look through all that are free, which takes minutes in a graph of ten thousand
-// nodes. Compress refuses rank 0, which is made a vector before.
+// Nothing is copied: Compress selects no element, and Unsqueeze is a view. Why the optimizer keeps
+// them:
+//   - A token is empty; one of a single element would be recognised as a dimension and replaced.
+//   - It is computed from data; Shape or Size of a static shape would be folded.
+//   - The type of an alias is not declared; a Reshape and an Unsqueeze of known shape would become
+//     one constant Reshape.
+// The types of tokens are declared: to find a buffer for a vector of unknown length, ONNX Runtime's
+// memory planner would search all free ones, which takes minutes in a graph of ten thousand nodes.
+// Compress does not support rank 0, so a scalar is reshaped to a vector first.
 #include "passes/rewrite/rewrite.h"
 
 bool rewrite_can_anchor(const struct graph *g, value_id v) {
     return v.i && type_is_static(graph_value(g, v)->type);
 }
 
-// What Compress and Cast take on ONNX Runtime.
+// The types that Compress and Cast support in ONNX Runtime.
 static bool can_be_token(const struct graph *g, value_id v) {
     if (!rewrite_can_anchor(g, v))
         return false;
@@ -48,7 +49,7 @@ value_id rewrite_empty(struct rewrite *r, value_id v) {
     return declare(r, build_op(&r->b, "Cast", VALUES(v), ATTRS(attr_int("to", ELEM_I64))));
 }
 
-// The smallest output: a token is one more reader of it.
+// Made from the smallest output, since a token is one more reader of it.
 value_id rewrite_token(struct rewrite *r, node_id after) {
     const struct node *n = graph_node(r->g, after);
     value_id best = VALUE_NONE;
@@ -64,7 +65,7 @@ value_id rewrite_token(struct rewrite *r, node_id after) {
     return best.i ? r->token[after.i] = rewrite_empty(r, best) : VALUE_NONE;
 }
 
-// From an input that no constant can stand for.
+// Made from an input, which no constant can replace.
 value_id rewrite_hiding_token(struct rewrite *r) {
     for (size_t i = 0; i < r->g->inputs.n && !r->hiding_token.i && !r->b.failed; i++)
         if (can_be_token(r->g, r->g->inputs.at[i]))

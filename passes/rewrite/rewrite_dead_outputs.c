@@ -1,4 +1,4 @@
-// Dead outputs of the whole graph go, where an operator may leave them out (passes/dead_outputs.h).
+// Drops the dead outputs of the whole graph where the operators allow it (passes/dead_outputs.h).
 #include "passes/dead_outputs.h"
 #include "passes/rewrite/rewrite.h"
 

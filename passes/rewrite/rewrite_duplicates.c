@@ -1,20 +1,20 @@
-// Nodes that compute the same from the same operands. ONNX Runtime merges them into the first one
-// (CommonSubexpressionElimination, after ConstantSharing has made small equal constants one), which
-// undoes every recomputation and prolongs the first result's life. A key says what a node computes:
-// operator, attributes, operands, where small constants count by what they hold.
+// Duplicates: nodes that compute the same from the same operands. ONNX Runtime merges them into the
+// first one (CommonSubexpressionElimination, after ConstantSharing has merged small equal
+// constants), which undoes recomputation and extends the life of the first result. A key states
+// what a node computes: operator, attributes and operands, with small constants by content.
 #include <string.h>
 
 #include "passes/rewrite/rewrite.h"
 
-enum { SHARED_ELEMENTS = 8 }; // constants up to this size are made one
+enum { SHARED_ELEMENTS = 8 }; // ConstantSharing merges constants up to this size
 
-// Equal numbers in equal types: what is read as more alike than it is only costs an anchor.
+// A false match is harmless: it costs one anchor.
 static bool add_small(struct str *key, const struct tensor *t) {
-    struct diags unheard = diags_make(key->arena);
+    struct diags silent = diags_make(key->arena);
     int64_t n;
     double *x;
     if (!tensor_elements(t, &n) || n > SHARED_ELEMENTS || (n > 0 && !t->data.source) ||
-        tensor_reals(t, key->arena, &unheard, &x))
+        tensor_reals(t, key->arena, &silent, &x))
         return false;
     str_addf(key, "c%d:", (int)t->elem);
     for (int32_t i = 0; i < t->rank; i++)
@@ -31,7 +31,7 @@ static void add_operand(struct str *key, const struct graph *g, value_id v) {
     str_add_char(key, ')');
 }
 
-// False: an attribute that only its own node has.
+// False: an attribute that is never equal to that of another node.
 static bool add_attr(struct str *key, const struct attr *a) {
     str_addf(key, " %s %d %zu ", a->name, (int)a->kind, a->n);
     switch (a->kind) {
@@ -50,14 +50,14 @@ static bool add_attr(struct str *key, const struct attr *a) {
     case ATTR_INTS:
         str_add_n(key, a->ints, a->n * sizeof *a->ints);
         return true;
-    case ATTR_TENSOR: // ConstantOfShape's: two equal ones are seldom one object
+    case ATTR_TENSOR: // of ConstantOfShape; compared by content
         return add_small(key, a->t);
     default:
         return false;
     }
 }
 
-// Attributes may stand in any order; they are few.
+// In order of their names; they are few.
 static bool add_attrs(struct str *key, const struct node *n) {
     const char *last = "";
     for (uint32_t done = 0; done < n->n_attrs; done++) {
@@ -73,7 +73,7 @@ static bool add_attrs(struct str *key, const struct node *n) {
     return true;
 }
 
-node_id rewrite_twin(struct rewrite *r, node_id id) {
+node_id rewrite_duplicate(struct rewrite *r, node_id id) {
     const struct node *n = graph_node(r->g, id);
     struct str key = str_make(r->c->arena);
     int64_t first;
@@ -84,9 +84,9 @@ node_id rewrite_twin(struct rewrite *r, node_id id) {
         add_operand(&key, r->g, n->in[k]);
     if (!add_attrs(&key, n))
         return NODE_NONE;
-    if (!key.failed && map_get(&r->twins, key.at, key.n, &first))
+    if (!key.failed && map_get(&r->expressions, key.at, key.n, &first))
         return (node_id){(uint32_t)first};
-    if (key.failed || !map_put(&r->twins, key.at, key.n, id.i))
+    if (key.failed || !map_put(&r->expressions, key.at, key.n, id.i))
         r->b.failed = diag_out_of_memory(r->c->diags);
     return NODE_NONE;
 }

@@ -1,12 +1,13 @@
-// ONNX Runtime fuses the parts of a Gelu or of a normalization when nobody else reads what is
-// between them, and the fused kernel rounds in other places. In the unplanned step the backward
-// pass reads it. In a plan it may read a repetition instead; then the first computation would be
-// fused and the repetition not, and the two would differ in the last bits, from each other and from
-// the unplanned step. So a result between such parts that has fewer readers than in the unplanned
-// step is read through an alias, which keeps the parts apart as they were.
+// Prevents fusions that only a plan makes possible. ONNX Runtime fuses the parts of a Gelu or of a
+// normalization when the values between them have no other reader, and the fused kernel rounds
+// differently. In the baseline step the backward pass reads these values. In a plan it may read a
+// recomputation instead: then the first computation would be fused and the recomputation not, and
+// the two would differ in the last bits, from each other and from the baseline step. So a value
+// between such parts that is newly fusible, having fewer readers than in the baseline step, is read
+// through an alias, which prevents the fusion.
 #include "passes/rewrite/rewrite.h"
 
-// What the fusions are built around.
+// The operators that the fusions are built around.
 static bool is_centre(enum op op) {
     return op == OP_Erf || op == OP_Tanh || op == OP_Sigmoid || op == OP_Sqrt ||
            op == OP_LayerNormalization;
@@ -17,11 +18,12 @@ static bool made_by_centre(const struct graph *g, value_id v) {
     return def.i && is_centre(graph_node(g, def)->op);
 }
 
-// Whether the value lies next to a centre: what it reads, makes, or what is made of that.
+// Whether the value between two nodes is next to a centre: read by it, made by it, or made from its
+// result.
 static bool is_inner(const struct graph *g, const struct node *maker, const struct node *reader) {
     bool inner = is_centre(maker->op);
-    if (op_info(maker->op)->flags &
-        OPF_ELEMENTWISE) // not a Conv: with an activation it stays exact
+    // Not a Conv: fused with an activation, it stays exact.
+    if (op_info(maker->op)->flags & OPF_ELEMENTWISE)
         inner |= is_centre(reader->op);
     for (uint32_t k = 0; k < maker->n_in; k++)
         inner |= made_by_centre(g, maker->in[k]);
@@ -33,8 +35,8 @@ static node_id origin(const struct graph *g, node_id id) {
     return of.i ? of : id;
 }
 
-// By node that others repeat: the only node, or one that it repeats, that reads any copy's result;
-// itself when there are several.
+// Per original node: the only reader of its results and those of its recomputations, taken as the
+// original of that reader; the node itself when there are several readers.
 static node_id *only_readers(const struct rewrite *r, const struct uses *uses) {
     const struct graph *g = r->g;
     node_id *only = ARENA_ARRAY(r->c->arena, node_id, g->nodes.n);
@@ -53,12 +55,12 @@ static node_id *only_readers(const struct rewrite *r, const struct uses *uses) {
     return only;
 }
 
-status rewrite_find_bared(struct rewrite *r) {
+status rewrite_find_fusible(struct rewrite *r) {
     struct graph *g = r->g;
     const struct uses *uses = &r->uses;
-    r->bared = ARENA_ARRAY(r->c->arena, bool, g->values.n);
+    r->newly_fusible = ARENA_ARRAY(r->c->arena, bool, g->values.n);
     node_id *only = only_readers(r, uses);
-    if (!r->bared || !only)
+    if (!r->newly_fusible || !only)
         return diag_out_of_memory(r->c->diags);
     for (size_t i = 0; i < g->order.n; i++) {
         node_id id = g->order.at[i];
@@ -67,21 +69,22 @@ status rewrite_find_bared(struct rewrite *r) {
         if (!v.i || graph_value(g, v)->is_output || uses->start[v.i + 1] != uses->start[v.i] + 1)
             continue;
         bool had_more = only[origin(g, id).i].i == origin(g, id).i;
-        r->bared[v.i] = had_more && is_inner(g, n, graph_node(g, uses->node[uses->start[v.i]]));
+        r->newly_fusible[v.i] =
+            had_more && is_inner(g, n, graph_node(g, uses->node[uses->start[v.i]]));
     }
     return ST_OK;
 }
 
-void rewrite_keep_apart(struct rewrite *r, node_id reader) {
+void rewrite_prevent_fusion(struct rewrite *r, node_id reader) {
     uint32_t n_in = graph_node(r->g, reader)->n_in;
     value_id *in = graph_node(r->g, reader)->in;
     for (uint32_t k = 0; k < n_in && !r->b.failed; k++) {
-        if (!in[k].i || in[k].i >= r->n_vals || !r->bared[in[k].i] ||
+        if (!in[k].i || in[k].i >= r->n_vals || !r->newly_fusible[in[k].i] ||
             !rewrite_can_anchor(r->g, in[k]))
             continue;
         value_id token = rewrite_hiding_token(r);
         if (token.i)
             in[k] = rewrite_anchor(r, in[k], token);
-        r->n_apart += token.i != 0;
+        r->n_unfused += token.i != 0;
     }
 }

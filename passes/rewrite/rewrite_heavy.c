@@ -1,9 +1,8 @@
-// Which nodes must run in the planned order. A storage is light when it and all smaller ones, held
-// together at once, would not be one part in LIGHT_SHARE of what the step holds at its peak: so
-// whenever light nodes run, they cannot move the peak by more than that. A node is heavy when it
-// makes or reads a storage that is not light: a bias gradient is tiny, but its computation ends the
-// life of something big. Views are light: they hold nothing of their own, and whoever reads them
-// reads the storage.
+// Which nodes must run in the planned order. A storage is light when it and all smaller ones
+// together are less than one part in LIGHT_SHARE of the peak: in whatever order light nodes run,
+// they cannot move the peak by more than that. A node is heavy when it makes or reads a storage
+// that is not light: a bias gradient is tiny, but computing it may free something big. Views are
+// light: they have no storage of their own, and their readers read the storage.
 #include <stdlib.h>
 
 #include "passes/rewrite/rewrite.h"
@@ -31,7 +30,7 @@ status rewrite_weigh(struct rewrite *r) {
             sizes[n++] = r->s.bytes[i];
     qsort(sizes, n, sizeof *sizes, by_size);
     int64_t limit = (r->live.peak_bytes - r->s.persistent_bytes) / LIGHT_SHARE;
-    for (size_t i = 0; i < n;) { // equal sizes are all light, or none is
+    for (size_t i = 0; i < n;) { // storages of one size are all light or all heavy
         int64_t size = sizes[i];
         for (; i < n && sizes[i] == size && sum <= limit; i++)
             sum += size;

@@ -1,11 +1,11 @@
-// What viewers and reports show of every node: where it comes from, its role, its stage. Roles:
-//   recomputed  repeats a node of the unplanned step;
-//   kept        runs once, and a result of it is held while something is computed again;
-//   once        runs once, and nothing is computed again during the life of its results;
-//   control     carries an order, not data.
+// Labels: viewers and reports show for every node its origin, its role and its stage. Roles:
+//   recomputed  recomputes a node of the baseline step;
+//   kept        runs once, and one of its results lives while other nodes are recomputed;
+//   once        runs once, and no node is recomputed during the life of its results;
+//   control     carries a dependency, not data.
 // Stages are the rows of the S and R matrices: a stage ends with a node that runs for the first
-// time, and begins with whatever is computed again on its behalf. Names are made unique, so that a
-// profile's entries can be told apart.
+// time, and begins with the recomputations that this node needs. Names are made unique, so that
+// entries of a profile can be assigned to nodes.
 #include "ir/keys.h"
 #include "passes/rewrite/rewrite.h"
 
@@ -28,7 +28,7 @@ static bool name_nodes(struct rewrite *r) {
     return true;
 }
 
-// Does anything repeated run while a result of this node lives?
+// Is a node recomputed during the life of a result of this one?
 static bool is_kept(const struct rewrite *r, const struct node *n, const uint32_t *n_recomputed) {
     for (uint32_t k = 0; k < n->n_out; k++) {
         uint32_t s = n->out[k].i ? r->s.of[n->out[k].i] : 0;
@@ -66,7 +66,7 @@ status rewrite_label(struct rewrite *r) {
 status rewrite_label_control(struct rewrite *r) {
     struct graph *g = r->g;
     const char *stage = NULL;
-    for (size_t i = g->order.n; i-- > 0;) { // control nodes stand before what they are for
+    for (size_t i = g->order.n; i-- > 0;) { // control nodes come before the node that they serve
         struct node *n = graph_node(g, g->order.at[i]);
         if (g->order.at[i].i < r->n_nodes) {
             stage = pairs_get(&n->metadata, KEY_STAGE);

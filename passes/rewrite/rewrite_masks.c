@@ -1,7 +1,6 @@
-// ONNX Runtime takes a Dropout whose mask nobody reads for one that does nothing and removes it,
-// also in training mode, where it is random: the results would be wrong. So its mask is always
-// read: the first reader of its result gets that result as an alias that exists only after the
-// mask.
+// Keeps random Dropouts. ONNX Runtime removes a Dropout whose mask is dead, even in training mode,
+// where it is random: the results would be wrong. So the mask is always read: the first reader of
+// the Dropout's result reads it through an alias that exists only after the mask.
 #include "passes/rewrite/rewrite.h"
 #include "passes/shape/shape.h"
 
