@@ -63,7 +63,7 @@ status sweep_problem(struct model *m, struct pass_context *c, struct remat *out)
     status st = step_make_costed(m, c);
     if (!st)
         st = remat_make(m->graph, c, false, out);
-    if (!st && out->groups.n == 0)
+    if (!st && out->clusters.n == 0)
         st = diag_error(c->diags, DIAG_UNSUPPORTED, loc_file(m->path),
                         "the step has no nodes to plan");
     return st;

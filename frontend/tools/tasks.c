@@ -32,7 +32,7 @@ static void print_links(struct str *out, const struct placement *p) {
 
 void tasks_print(struct str *out, const struct plan_placement *k) {
     const struct placement *p = &k->problem;
-    const struct remat_groups *gs = &k->remat.groups;
+    const struct remat_clusters *gs = &k->remat.clusters;
     str_addf(out, "%-40s %5s", "task", "nodes");
     for (int32_t d = 0; d < p->n_devices; d++)
         str_addf(out, " %13s", p->place[d].name);

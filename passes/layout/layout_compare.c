@@ -216,5 +216,5 @@ status layout_compare(const struct model *step, struct pass_context *c, struct l
     st = add_static(&k);
     if (!st)
         st = add_pools(&k);
-    return st || k.remat.groups.n == 0 ? st : add_recomputed(&k);
+    return st || k.remat.clusters.n == 0 ? st : add_recomputed(&k);
 }

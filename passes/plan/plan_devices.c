@@ -11,7 +11,7 @@ status plan_placement_make(struct model *m, const struct rig *rig, struct pass_c
                            struct plan_placement *out) {
     out->rig = rig;
     status st = remat_make(m->graph, c, false, &out->remat);
-    return st ? st : placement_problem(m->graph, &out->remat, rig, c, &out->problem);
+    return st ? st : placement_problem_make(m->graph, &out->remat, rig, c, &out->problem);
 }
 
 static status no_plan(const struct plan_placed *p, struct pass_context *c) {
@@ -56,8 +56,11 @@ static status apply(struct model *m, struct pass_context *c, const struct plan_p
         if (!(device[k] = devices_add(m, problem->place[k].name)))
             st = diag_out_of_memory(c->diags);
     if (!st)
-        st = remat_place(m->graph, &p->placement.remat, &p->result.best, device,
-                         (size_t)problem->n_places, c->arena, c->diags, &result);
+        st = remat_apply_strategy(m->graph, &p->placement.remat,
+                                  &(struct remat_strategy){.tasks = &p->result.best,
+                                                           .device = device,
+                                                           .n_places = (size_t)problem->n_places},
+                                  c->arena, c->diags, &result);
     out->n_recomputed = result.n_recomputed;
     if (!st)
         st = label(m, c->diags);
@@ -65,7 +68,7 @@ static status apply(struct model *m, struct pass_context *c, const struct plan_p
         st = devices_to_metadata(m, c->diags);
     if (!st)
         st = set_memory(m, problem, c);
-    return st ? st : place_times(m->graph, problem, p->placement.rig->cost, c);
+    return st ? st : placement_problem_set_times(m->graph, problem, p->placement.rig->cost, c);
 }
 
 // The peak of the fullest device, the host's memory apart.

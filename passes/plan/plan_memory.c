@@ -60,7 +60,7 @@ static bool is_stopped(const struct planning *k) {
 
 // Without --time, as long as a problem of this size is worth.
 static double default_seconds(const struct remat *r) {
-    return 2 + (double)r->groups.n / 500;
+    return 2 + (double)r->clusters.n / 500;
 }
 
 static status search(struct planning *k, const struct hunt *h, struct schedule *out) {
@@ -83,7 +83,8 @@ static status search(struct planning *k, const struct hunt *h, struct schedule *
         hooks.stop = &grace;
         s.solve.seconds = GRACE_SECONDS;
     }
-    return remat_search(h->r, &s, &hooks, begin_search, k->c->arena, k->c->diags, out);
+    s.begin = begin_search;
+    return remat_search(h->r, &s, &hooks, k->c->arena, k->c->diags, out);
 }
 
 static status refuse(struct planning *k, const struct trial *best) {
@@ -283,7 +284,7 @@ static status finish(struct planning *k, const struct winner *win) {
     out->min_bytes = k->settings.dual ? s->min_bytes : 0;
     out->n_recomputed = t.result.n_recomputed;
     out->n_nodes = win->problem->units.n;
-    out->n_clusters = win->problem->groups.n;
+    out->n_clusters = win->problem->clusters.n;
     for (size_t i = 0; i < k->m->graph->order.n; i++) {
         const struct node *n = graph_node(k->m->graph, k->m->graph->order.at[i]);
         const char *role = pairs_get(&n->metadata, KEY_ROLE);
@@ -319,7 +320,7 @@ status plan_memory(struct model *m, struct pass_context *c, const struct plan_wa
     struct planning k = {.m = m, .c = c, .watch = watch, .out = out};
     struct winner win = {0};
     status st = open_planning(&k);
-    if (!st && k.coarse.groups.n == 0)
+    if (!st && k.coarse.clusters.n == 0)
         return ST_OK;
     const char *given = options_text(c->options, "plan-in");
     if (!st)

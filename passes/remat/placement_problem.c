@@ -1,6 +1,6 @@
 // From graph and devices to a placement problem: see placement_problem.h. Stages: the graph of
-// groups; what each costs on each device; which fixed storages belong to which groups, and with
-// that which groups belong together; routes for tensors of the size that this graph has.
+// clusters; the time of each on each device; the persistent storages of each cluster, and with them
+// the groups of clusters that share a device; routes for tensors of the sizes of this graph.
 #include "passes/remat/placement_problem.h"
 
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "ir/base/checked.h"
 #include "ir/keys.h"
 
-#define EVERYWHERE_PART    256 // of all that is fixed: smaller ones count on every device
-#define EVERYWHERE_READERS 8   // and so do those that more groups read
+#define EVERYWHERE_PART    256 // of persistent memory: smaller storages are on every device
+#define EVERYWHERE_READERS 8   // and so are those with more readers
 
 struct making {
     struct graph *g;
@@ -17,19 +17,19 @@ struct making {
     const struct cost_device *speed;
     struct pass_context *c;
     struct placement *out;
-    uint32_t *reader, *n_readers; // per storage: the first group that reads it; how many do
-    uint32_t *seen;               // per storage: 1 + the last group found to read it
-    uint32_t *link;               // per group: a way to the first of those that share its device
+    uint32_t *reader, *n_readers; // per storage: the first cluster that reads it; how many do
+    uint32_t *seen;               // per storage: 1 + the last cluster found to read it
+    uint32_t *parent;             // per cluster: union-find forest of the groups
 };
 
 // ---- Costs ----
 
-static status add_costs(struct making *k, uint32_t group, const struct cost_device *reference) {
+static status add_costs(struct making *k, uint32_t cluster, const struct cost_device *reference) {
     struct placement *p = k->out;
-    const struct remat_groups *gs = &k->r->groups;
-    int64_t *cost = &p->cost[(int64_t)group * p->n_devices];
-    for (uint32_t i = gs->start[group]; i < gs->start[group + 1]; i++) {
-        const struct remat_unit *u = &k->r->units.unit[gs->member[i]];
+    const struct remat_clusters *cs = &k->r->clusters;
+    int64_t *cost = &p->cost[(int64_t)cluster * p->n_devices];
+    for (uint32_t i = cs->start[cluster]; i < cs->start[cluster + 1]; i++) {
+        const struct remat_unit *u = &k->r->units.unit[cs->member[i]];
         struct cost estimate;
         cost_estimate(k->g, u->node, k->c->arena, k->c->diags, &estimate);
         int64_t here = cost_time(&estimate, reference);
@@ -37,29 +37,31 @@ static status add_costs(struct making *k, uint32_t group, const struct cost_devi
             int64_t there = cost_time(&estimate, &k->speed[d]), time;
             if (!checked_muldiv(u->cost, there, here > 0 ? here : 1, &time) ||
                 !checked_add(cost[d], time, &cost[d]) || cost[d] > PLACEMENT_MAX_TIME)
-                return diag_error(k->c->diags, DIAG_LIMIT, loc_file(k->g->model->path),
-                                  "%s takes more than 2^40 ns on device %s", p->graph.name[group],
-                                  p->place[d].name);
+                return diag_error(
+                    k->c->diags, DIAG_LIMIT, loc_file(k->g->model->path),
+                    "%s takes more than 2^40 ns on device %s, the limit of what can be placed",
+                    p->graph.name[cluster], p->place[d].name);
         }
     }
-    int64_t least = INT64_MAX;
+    int64_t fastest = INT64_MAX;
     for (int32_t d = 0; d < p->n_devices; d++)
-        least = cost[d] < least ? cost[d] : least;
-    p->graph.cost[group] = least;
+        fastest = cost[d] < fastest ? cost[d] : fastest;
+    p->graph.cost[cluster] = fastest;
     return ST_OK;
 }
 
-// ---- What is held throughout ----
+// ---- Persistent memory ----
 
-static uint32_t first_of(struct making *k, uint32_t group) {
-    while (k->link[group] != group)
-        group = k->link[group] = k->link[k->link[group]];
-    return group;
+// The first cluster of a group.
+static uint32_t first_of(struct making *k, uint32_t cluster) {
+    while (k->parent[cluster] != cluster)
+        cluster = k->parent[cluster] = k->parent[k->parent[cluster]];
+    return cluster;
 }
 
 struct reading {
     struct making *k;
-    uint32_t group;
+    uint32_t cluster;
 };
 
 static void note_read(void *to, value_id v, node_id user) {
@@ -67,18 +69,18 @@ static void note_read(void *to, value_id v, node_id user) {
     struct making *k = at->k;
     uint32_t s = k->r->units.storage.of[v.i];
     (void)user;
-    if (!s || !k->r->units.storage.is_fixed[s] || k->seen[s] == at->group + 1)
+    if (!s || !k->r->units.storage.is_fixed[s] || k->seen[s] == at->cluster + 1)
         return;
-    k->seen[s] = at->group + 1;
+    k->seen[s] = at->cluster + 1;
     if (!k->n_readers[s]++)
-        k->reader[s] = at->group;
+        k->reader[s] = at->cluster;
 }
 
-static void each_read(struct making *k, uint32_t group, visit_use *visit) {
-    const struct remat_groups *gs = &k->r->groups;
-    struct reading at = {k, group};
-    for (uint32_t i = gs->start[group]; i < gs->start[group + 1]; i++) {
-        node_id id = k->r->units.unit[gs->member[i]].node;
+static void each_read(struct making *k, uint32_t cluster, visit_use *visit) {
+    const struct remat_clusters *cs = &k->r->clusters;
+    struct reading at = {k, cluster};
+    for (uint32_t i = cs->start[cluster]; i < cs->start[cluster + 1]; i++) {
+        node_id id = k->r->units.unit[cs->member[i]].node;
         const struct node *n = graph_node(k->g, id);
         for (uint32_t in = 0; in < n->n_in; in++)
             if (n->in[in].i)
@@ -100,16 +102,17 @@ static void join_readers(void *to, value_id v, node_id user) {
     (void)user;
     if (!s || !k->r->units.storage.is_fixed[s] || is_everywhere(k, s))
         return;
-    uint32_t a = first_of(k, k->reader[s]), b = first_of(k, at->group);
-    k->link[a > b ? a : b] = a > b ? b : a;
+    uint32_t a = first_of(k, k->reader[s]), b = first_of(k, at->cluster);
+    k->parent[a > b ? a : b] = a > b ? b : a;
 }
 
-// persistent_bytes of the problem has all that is fixed: what belongs to a group goes there.
-static void share_fixed(struct making *k) {
+// Moves the bytes of each storage that has a device of its own from persistent_bytes, which counts
+// on every device, to its first reader; then numbers the groups.
+static void assign_persistent(struct making *k) {
     const struct storage *all = &k->r->units.storage;
     struct placement *p = k->out;
-    for (uint32_t i = 0; i < k->r->groups.n; i++) {
-        k->link[i] = i;
+    for (uint32_t i = 0; i < k->r->clusters.n; i++) {
+        k->parent[i] = i;
         each_read(k, i, note_read);
     }
     for (uint32_t s = 1; s < all->n; s++)
@@ -117,20 +120,20 @@ static void share_fixed(struct making *k) {
             p->resident_bytes[k->reader[s]] += all->bytes[s];
             p->graph.persistent_bytes -= all->bytes[s];
         }
-    for (uint32_t i = 0; i < k->r->groups.n; i++)
+    for (uint32_t i = 0; i < k->r->clusters.n; i++)
         each_read(k, i, join_readers);
     int32_t *number = p->group;
-    for (uint32_t i = 0; i < k->r->groups.n; i++) {
-        uint32_t first = first_of(k, i); // never behind i
+    for (uint32_t i = 0; i < k->r->clusters.n; i++) {
+        uint32_t first = first_of(k, i); // <= i
         number[i] = first == i ? p->n_groups++ : number[first];
     }
 }
 
-// ---- All of it ----
+// ---- The problem ----
 
 static bool open_making(struct making *k) {
     struct placement *p = k->out;
-    size_t n = k->r->groups.n, n_storages = k->r->units.storage.n;
+    size_t n = k->r->clusters.n, n_storages = k->r->units.storage.n;
     struct arena *a = k->c->arena;
     p->cost = ARENA_ARRAY(a, int64_t, n * (size_t)p->n_devices);
     p->graph.cost = ARENA_ARRAY(a, int64_t, n);
@@ -140,13 +143,13 @@ static bool open_making(struct making *k) {
     k->reader = ARENA_ARRAY(a, uint32_t, n_storages);
     k->n_readers = ARENA_ARRAY(a, uint32_t, n_storages);
     k->seen = ARENA_ARRAY(a, uint32_t, n_storages);
-    k->link = ARENA_ARRAY(a, uint32_t, n);
+    k->parent = ARENA_ARRAY(a, uint32_t, n);
     return p->cost && p->graph.cost && p->resident_bytes && p->move_cost && p->group && k->reader &&
-           k->n_readers && k->seen && k->link;
+           k->n_readers && k->seen && k->parent;
 }
 
-status placement_problem(struct graph *g, const struct remat *r, const struct rig *rig,
-                         struct pass_context *c, struct placement *out) {
+status placement_problem_make(struct graph *g, const struct remat *r, const struct rig *rig,
+                              struct pass_context *c, struct placement *out) {
     *out = rig->places;
     out->graph = r->problem;
     out->n_groups = 0;
@@ -156,11 +159,11 @@ status placement_problem(struct graph *g, const struct remat *r, const struct ri
     status st = cost_device_read(c->options, c->diags, &reference);
     if (!st && !open_making(&k))
         st = diag_out_of_memory(c->diags);
-    for (uint32_t i = 0; i < r->groups.n && !st; i++)
+    for (uint32_t i = 0; i < r->clusters.n && !st; i++)
         st = add_costs(&k, i, &reference);
     if (st)
         return st;
-    share_fixed(&k);
+    assign_persistent(&k);
     st = placement_link_groups(c->arena, c->diags, g->model->path, out);
     return st ? st : placement_make_routes(c->arena, c->diags, g->model->path, out);
 }
@@ -182,8 +185,8 @@ static bool send_time(const struct graph *g, const struct node *n, const struct 
     return true;
 }
 
-status place_times(struct graph *g, const struct placement *places, const struct cost_device *speed,
-                   struct pass_context *c) {
+status placement_problem_set_times(struct graph *g, const struct placement *places,
+                                   const struct cost_device *speed, struct pass_context *c) {
     struct cost_device reference;
     status st = cost_device_read(c->options, c->diags, &reference);
     for (size_t i = 0; i < g->order.n && !st; i++) {

@@ -1,11 +1,11 @@
-// From the graph and a set of devices to the solver's placement problem. Its nodes are the groups
-// of a rematerialization problem (remat.h), so that a strategy for it can be applied to the graph
-// by remat_place.
+// From the graph and a set of devices to the solver's placement problem. Its nodes are the clusters
+// of a rematerialization problem (remat.h), so that remat_apply_strategy can apply a strategy to
+// the graph.
 //
-// Times are nanoseconds: what a node costs on a device is node.cost, times how much slower the cost
-// rules take that device for than the one that node.cost is about. A parameter or input is held by
-// the device of its first reader, and all that read it are kept together, a layer with its gradient
-// and its update; unless it is small or read everywhere: then it counts on every device.
+// Times are nanoseconds. The time of a node on a device is node.cost, scaled by the ratio that the
+// cost rules give between that device and the reference device of node.cost. A parameter or input
+// is held by the device of its first reader, and all its readers are placed together: a layer with
+// its gradient and its update. Small ones, and those with many readers, are held by every device.
 #pragma once
 
 #include "passes/cost/cost.h"
@@ -15,14 +15,14 @@
 // The devices that a plan is for. frontend/inputs/rig.h reads it.
 struct rig {
     struct placement places;        // without a graph: places, links, resources and routes
-    const struct cost_device *cost; // per device: how fast it is
+    const struct cost_device *cost; // per device: its speed
 };
 
 // The result shares the rig's places and lives in c->arena.
-status placement_problem(struct graph *g, const struct remat *r, const struct rig *rig,
-                         struct pass_context *c, struct placement *out);
+status placement_problem_make(struct graph *g, const struct remat *r, const struct rig *rig,
+                              struct pass_context *c, struct placement *out);
 
-// Gives the nodes of a placed graph, whose devices are numbered as `places` are, the time that they
-// take there, and transfers the time of their way.
-status place_times(struct graph *g, const struct placement *places, const struct cost_device *speed,
-                   struct pass_context *c);
+// Sets the cost of every node of a placed graph to its time on its device, and that of transfers to
+// the time of their route. Devices are numbered as in `places`.
+status placement_problem_set_times(struct graph *g, const struct placement *places,
+                                   const struct cost_device *speed, struct pass_context *c);

@@ -1,5 +1,6 @@
-// The pass: a plan for the graph, by the options. Stages: problem, search, schedule, graph. The
-// whole way to a plan (passes/plan/plan.c) goes through the same stages, several times if need be.
+// The pass `remat`: a plan for the graph, by the options. Stages: problem, search, schedule, graph.
+// The default pipeline (passes/plan/plan_memory.c) goes through the same stages, several times if
+// need be.
 #include "passes/remat/remat.h"
 
 #include <math.h>
@@ -56,20 +57,21 @@ status remat_settings_read(const struct options *o, int64_t whole_bytes, struct 
 }
 
 status remat_search(const struct remat *r, const struct remat_settings *s,
-                    const struct solve_hooks *hooks, void (*begin)(void *, int64_t),
-                    struct arena *a, struct diags *d, struct schedule *out) {
-    if (begin)
-        begin(hooks->context, s->solve.budget_bytes);
+                    const struct solve_hooks *hooks, struct arena *a, struct diags *d,
+                    struct schedule *out) {
+    if (s->begin)
+        s->begin(hooks->context, s->solve.budget_bytes);
     if (!s->dual)
         return solve(&r->problem, &s->solve, hooks, a, d, out);
-    // What the user's own pins cost is not for the search to save.
-    double most = floor((double)r->units.base_cost * (1 + s->overhead));
-    int64_t base = problem_base_cost(&r->problem), max_cost = most < 9e18 ? (int64_t)most : base;
-    return curve_least_memory(&r->problem, &s->solve, hooks, begin,
+    // Recomputation that the user asked for (--recompute) is not part of the overhead.
+    double max_real = floor((double)r->units.base_cost * (1 + s->overhead));
+    int64_t base = problem_base_cost(&r->problem),
+            max_cost = max_real < 9e18 ? (int64_t)max_real : base;
+    return curve_least_memory(&r->problem, &s->solve, hooks, s->begin,
                               max_cost > base ? max_cost : base, a, d, out);
 }
 
-static void tell(void *to, const struct solve_event *e) {
+static void report_event(void *to, const struct solve_event *e) {
     struct pass_context *c = to;
     if (e->cost != INT64_MAX)
         pass_progress(c, "remat: cost %lld, bound %lld, peak %lld bytes (%c, %.1f s)",
@@ -78,11 +80,11 @@ static void tell(void *to, const struct solve_event *e) {
 }
 
 struct solve_hooks remat_hooks(struct pass_context *c) {
-    return (struct solve_hooks){.progress = tell, .context = c, .stop = c->stop};
+    return (struct solve_hooks){.progress = report_event, .context = c, .stop = c->stop};
 }
 
-// A plan from a file.
-static status replay(struct graph *g, const char *path, struct pass_context *c) {
+// Applies a plan from a file.
+static status apply_file(struct graph *g, const char *path, struct pass_context *c) {
     struct remat r;
     struct steps steps;
     struct remat_result result;
@@ -102,31 +104,32 @@ static status run(struct model *m, struct pass_context *c) {
     if (remat_is_off(c->options))
         return ST_OK;
     if (options_given(c->options, "plan-in"))
-        return replay(g, options_text(c->options, "plan-in"), c);
+        return apply_file(g, options_text(c->options, "plan-in"), c);
     status st = remat_make(g, c, false, &r);
     if (!st)
         st = liveness_of(g, &r.units.storage, g->order.at, g->order.n, c->arena, c->diags, &l);
     if (!st)
         st = remat_settings_read(c->options, l.peak_bytes, c->diags, &s);
-    if (st || r.groups.n == 0)
+    if (st || r.clusters.n == 0)
         return st;
     s.solve.worker_path = c->worker_path;
     struct solve_hooks hooks = remat_hooks(c);
-    st = remat_search(&r, &s, &hooks, NULL, c->arena, c->diags, &plan);
+    st = remat_search(&r, &s, &hooks, c->arena, c->diags, &plan);
     if (st == ST_INFEASIBLE || st == ST_NO_PLAN)
         return schedule_report_failure(&r.problem, &plan, c->arena, c->diags);
     if (!st)
         st = remat_apply(g, &r, plan.steps, c->arena, c->diags, &result);
     if (!st)
-        pass_progress(c, "remat: %zu nodes as %u groups, %lld run again, peak %lld of %lld bytes",
-                      (size_t)r.units.n, r.groups.n, (long long)result.n_recomputed,
+        pass_progress(c,
+                      "remat: %zu nodes in %u clusters, %lld recomputed, peak %lld of %lld bytes",
+                      (size_t)r.units.n, r.clusters.n, (long long)result.n_recomputed,
                       (long long)plan.peak_bytes, (long long)l.peak_bytes);
     return st;
 }
 
 const struct pass pass_remat = {
     .name = "remat",
-    .summary = "plan what is kept and what is computed again, within a budget",
+    .summary = "choose what is kept and what is recomputed, within a budget",
     .needs = FACT_TOPO | FACT_SHAPES,
     .options = remat_options,
     .run = run,

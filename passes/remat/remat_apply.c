@@ -1,49 +1,51 @@
-// A schedule becomes a graph: see remat.h. Stages: run through the tasks and put each member of the
-// group that runs into the order, as itself or as a copy; before it the views that it reads, unless
-// they are there for the very instance that it reads; then drop what nobody reads, and give copies
-// whose original is gone its place. With several devices each has instances of its own, and what is
-// fetched from one to another is an Identity node.
+// A schedule becomes a graph: see remat.h. Stages: walk the tasks and append each unit of the
+// cluster that runs to the new order, as the node itself or as a clone; before it the views that it
+// reads, unless they exist already for the instance that it reads; then remove dead nodes, and
+// promote a clone whose original is dead. With several devices each has instances of its own, and a
+// value that is sent from one to another is an Identity node.
 //
-// Which execution is the node itself, and keeps its names? The first; of a group whose results are
-// outputs, the last, because that is the one that is held to the end.
+// Which execution is the node itself and keeps its names? The first; for a cluster that makes
+// outputs of the graph the last, because its results are held to the end.
 #include "passes/remat/remat.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "ir/devices.h"
 #include "passes/dead_outputs.h"
 #include "solver/model/strategy.h"
 
-struct placing {
+struct application {
     struct graph *g;
     const struct remat *r;
     struct arena *arena;
     const uint32_t *device; // per place: its number in the model; NULL: there is one place
-    size_t n_places, place; // how many; the one that works now
-    uint32_t *n_runs, *run; // per group: executions in all, and so far
-    uint32_t *n_copies;     // per node
+    size_t n_places, place; // how many; that of the present task
+    uint32_t *n_runs, *run; // per cluster: executions in all, and so far
+    uint32_t *n_clones;     // per node
     bool *placed;           // per node: it is in the new order
     bool *has_second;       // per value: the backward pass has instances of its own
     value_id *now[2];       // per place and value: the latest instance; [1]: for the backward pass
-    size_t n_nodes, n_values; // before there were copies
-    struct node *was;         // per node: as it was, operands too
-    node_id *def;             // per value: as it was
-    VEC(value_id) stack;      // of bring()
-    uint32_t token, *brought; // per value: the last call of bring() that has seen to it
+    size_t n_nodes, n_values; // of the original graph
+    struct node *was;         // per node: the original, with its operands
+    node_id *def;             // per value: the original
+    VEC(value_id) stack;      // of materialize_views
+    uint32_t call, *done;     // per value: the last call of materialize_views that visited it
     VEC(node_id) order;
 };
 
-static bool side_of(const struct placing *p, bool backward, value_id v) {
+static bool side_of(const struct application *p, bool backward, value_id v) {
     return backward && p->has_second[v.i];
 }
 
-static value_id *instance(const struct placing *p, size_t place, bool side, value_id v) {
+static value_id *instance(const struct application *p, size_t place, bool side, value_id v) {
     return &p->now[side][place * p->n_values + v.i];
 }
 
-// ---- Copies ----
+// ---- Clones ----
 
-static value_id copy_value(struct placing *p, value_id of, const char *like) {
+static value_id clone_value(struct application *p, value_id of, uint32_t number) {
+    const char *like = str_format(p->arena, "%s/again%u", graph_value(p->g, of)->name, number);
     const char *fresh = like ? graph_fresh_name(p->g, like) : NULL;
     value_id v = fresh ? graph_add_value(p->g, fresh, graph_value(p->g, of)->type) : VALUE_NONE;
     if (v.i)
@@ -51,17 +53,13 @@ static value_id copy_value(struct placing *p, value_id of, const char *like) {
     return v;
 }
 
-static value_id repeat_value(struct placing *p, value_id of, uint32_t number) {
-    const char *name = graph_value(p->g, of)->name;
-    return copy_value(p, of, str_format(p->arena, "%s/again%u", name, number));
-}
-
-static bool copy_node(struct placing *p, node_id of, const value_id *in, value_id *out) {
+// Appends a clone of a node that reads `in`, and sets `out` to its results.
+static bool clone_node(struct application *p, node_id of, const value_id *in, value_id *out) {
     struct model *m = p->g->model;
     struct node old = *graph_node(p->g, of);
-    uint32_t number = ++p->n_copies[of.i];
+    uint32_t number = ++p->n_clones[of.i];
     for (uint32_t o = 0; o < old.n_out; o++)
-        if (old.out[o].i && !(out[o] = repeat_value(p, old.out[o], number)).i)
+        if (old.out[o].i && !(out[o] = clone_value(p, old.out[o], number)).i)
             return false;
     node_id id = graph_add_node(p->g, old.domain, old.type, in, old.n_in, out, old.n_out);
     if (!id.i)
@@ -83,8 +81,9 @@ static bool copy_node(struct placing *p, node_id of, const value_id *in, value_i
            VEC_PUSH(p->arena, &p->order, id);
 }
 
-// The node, or a copy of it, at the end of the new order, reading `in`.
-static bool place_node(struct placing *p, node_id id, bool itself, const value_id *in, bool side) {
+// Appends the node itself, or a clone of it, to the new order, reading `in`.
+static bool place_node(struct application *p, node_id id, bool itself, const value_id *in,
+                       bool side) {
     uint32_t n_out = graph_node(p->g, id)->n_out;
     value_id *out = ARENA_ARRAY(p->arena, value_id, n_out);
     if (!out)
@@ -96,7 +95,7 @@ static bool place_node(struct placing *p, node_id id, bool itself, const value_i
         p->placed[id.i] = true;
         if (!VEC_PUSH(p->arena, &p->order, id))
             return false;
-    } else if (!copy_node(p, id, in, out)) {
+    } else if (!clone_node(p, id, in, out)) {
         return false;
     }
     if (p->device)
@@ -110,17 +109,17 @@ static bool place_node(struct placing *p, node_id id, bool itself, const value_i
 
 // ---- Operands ----
 
-static bool is_view(const struct placing *p, value_id v) {
+static bool is_view(const struct application *p, value_id v) {
     node_id def = p->def[v.i];
     return def.i && remat_is_view(&p->r->units.storage, &p->was[def.i]);
 }
 
-static value_id latest(const struct placing *p, value_id v, bool backward) {
+static value_id latest(const struct application *p, value_id v, bool backward) {
     return *instance(p, p->place, side_of(p, backward, v), v);
 }
 
-// The view as it is there was made from the latest instances of what it is made from.
-static bool is_fresh(const struct placing *p, value_id v, bool backward) {
+// The present instance of the view was made from the latest instances of its operands.
+static bool is_current(const struct application *p, value_id v, bool backward) {
     const struct node *was = &p->was[p->def[v.i].i];
     value_id made = latest(p, v, backward);
     if (!made.i)
@@ -132,7 +131,7 @@ static bool is_fresh(const struct placing *p, value_id v, bool backward) {
     return true;
 }
 
-static bool place_with(struct placing *p, node_id id, bool itself, bool backward, bool side) {
+static bool place_with(struct application *p, node_id id, bool itself, bool backward, bool side) {
     const struct node *was = &p->was[id.i];
     value_id *in = ARENA_ARRAY(p->arena, value_id, was->n_in);
     for (uint32_t k = 0; in && k < was->n_in; k++)
@@ -140,29 +139,29 @@ static bool place_with(struct placing *p, node_id id, bool itself, bool backward
     return in && place_node(p, id, itself, in, side);
 }
 
-// Places the views on the way to a value, those first that others are made from.
-static bool bring(struct placing *p, value_id v, bool backward) {
+// Appends the views that a value is made of, operands first, unless they are current.
+static bool materialize_views(struct application *p, value_id v, bool backward) {
     p->stack.n = 0;
-    p->token++;
+    p->call++;
     if (!VEC_PUSH(p->arena, &p->stack, v))
         return false;
     while (p->stack.n) {
         value_id top = p->stack.at[p->stack.n - 1];
         bool ready = true;
-        if (is_view(p, top) && p->brought[top.i] != p->token) {
+        if (is_view(p, top) && p->done[top.i] != p->call) {
             const struct node *was = &p->was[p->def[top.i].i];
             for (uint32_t k = 0; k < was->n_in && ready; k++) {
-                ready = !is_view(p, was->in[k]) || p->brought[was->in[k].i] == p->token;
+                ready = !is_view(p, was->in[k]) || p->done[was->in[k].i] == p->call;
                 if (!ready && !VEC_PUSH(p->arena, &p->stack, was->in[k]))
                     return false;
             }
             node_id def = p->def[top.i];
-            if (ready && !is_fresh(p, top, backward) &&
+            if (ready && !is_current(p, top, backward) &&
                 !place_with(p, def, !p->placed[def.i], backward, side_of(p, backward, top)))
                 return false;
         }
         if (ready) {
-            p->brought[top.i] = p->token;
+            p->done[top.i] = p->call;
             p->stack.n--;
         }
     }
@@ -170,63 +169,63 @@ static bool bring(struct placing *p, value_id v, bool backward) {
 }
 
 struct capturing {
-    struct placing *p;
+    struct application *p;
     bool backward, failed;
 };
 
-static void bring_captured(void *to, value_id v, node_id user) {
+static void materialize_captured(void *to, value_id v, node_id user) {
     (void)user;
     struct capturing *c = to;
-    c->failed |= !bring(c->p, v, c->backward);
+    c->failed |= !materialize_views(c->p, v, c->backward);
 }
 
 // ---- The tasks ----
 
-static bool run_unit(struct placing *p, const struct remat_unit *u, bool itself) {
+static bool run_unit(struct application *p, const struct remat_unit *u, bool itself) {
     const struct node *was = &p->was[u->node.i];
     for (uint32_t k = 0; k < was->n_in; k++)
-        if (was->in[k].i && !bring(p, was->in[k], u->backward))
+        if (was->in[k].i && !materialize_views(p, was->in[k], u->backward))
             return false;
     struct capturing c = {p, u->backward, false};
-    node_captured(p->g, u->node, bring_captured, &c);
+    node_captured(p->g, u->node, materialize_captured, &c);
     return !c.failed && place_with(p, u->node, itself && !u->second, u->backward, u->second);
 }
 
-static bool run_group(struct placing *p, uint32_t group) {
-    const struct remat_groups *gs = &p->r->groups;
-    uint32_t own = p->r->problem.keep[group] ? p->n_runs[group] - 1 : 0;
+static bool run_cluster(struct application *p, uint32_t cluster) {
+    const struct remat_clusters *cs = &p->r->clusters;
+    uint32_t own = p->r->problem.keep[cluster] ? p->n_runs[cluster] - 1 : 0;
     bool ok = true;
-    for (uint32_t i = gs->start[group]; i < gs->start[group + 1] && ok; i++)
-        ok = run_unit(p, &p->r->units.unit[gs->member[i]], p->run[group] == own);
-    p->run[group]++;
+    for (uint32_t i = cs->start[cluster]; i < cs->start[cluster + 1] && ok; i++)
+        ok = run_unit(p, &p->r->units.unit[cs->member[i]], p->run[cluster] == own);
+    p->run[cluster]++;
     return ok;
 }
 
-static bool fetch_value(struct placing *p, value_id v, bool side, size_t from) {
+static bool send_value(struct application *p, value_id v, bool side, size_t from) {
     value_id sent = devices_send(p->g, *instance(p, from, side, v), p->device[p->place]);
     *instance(p, p->place, side, v) = sent;
     return sent.i && VEC_PUSH(p->arena, &p->order, graph_value(p->g, sent)->def);
 }
 
-// All that the group makes, as it is at `from`; what of it nobody reads here is dropped later.
-static bool fetch_group(struct placing *p, uint32_t group, size_t from) {
-    const struct remat_groups *gs = &p->r->groups;
+// Sends all results of the cluster from one place to the present one; dead ones are removed later.
+static bool send_cluster(struct application *p, uint32_t cluster, size_t from) {
+    const struct remat_clusters *cs = &p->r->clusters;
     bool ok = true;
-    for (uint32_t i = gs->start[group]; i < gs->start[group + 1] && ok; i++) {
-        const struct remat_unit *u = &p->r->units.unit[gs->member[i]];
+    for (uint32_t i = cs->start[cluster]; i < cs->start[cluster + 1] && ok; i++) {
+        const struct remat_unit *u = &p->r->units.unit[cs->member[i]];
         const struct node *was = &p->was[u->node.i];
         for (uint32_t o = 0; o < was->n_out && ok; o++)
             if (was->out[o].i && instance(p, from, u->second, was->out[o])->i)
-                ok = fetch_value(p, was->out[o], u->second, from);
+                ok = send_value(p, was->out[o], u->second, from);
     }
     return ok;
 }
 
-static bool run_tasks(struct placing *p, const struct strategy *tasks) {
+static bool run_tasks(struct application *p, const struct strategy *tasks) {
     for (int32_t i = 0; i < tasks->n; i++)
         p->n_runs[tasks->at[i].node] += tasks->at[i].from == TASK_RUN;
     bool ok = true;
-    for (size_t i = 0; i < p->g->order.n && ok; i++) { // constants come first, as they were
+    for (size_t i = 0; i < p->g->order.n && ok; i++) { // constants come first, in their order
         node_id id = p->g->order.at[i];
         p->placed[id.i] = p->was[id.i].op == OP_Constant;
         ok = !p->placed[id.i] || VEC_PUSH(p->arena, &p->order, id);
@@ -234,21 +233,21 @@ static bool run_tasks(struct placing *p, const struct strategy *tasks) {
     for (int32_t i = 0; i < tasks->n && ok; i++) {
         const struct task *t = &tasks->at[i];
         p->place = (size_t)t->place;
-        ok = t->from == TASK_RUN ? run_group(p, (uint32_t)t->node)
-                                 : fetch_group(p, (uint32_t)t->node, (size_t)t->from);
+        ok = t->from == TASK_RUN ? run_cluster(p, (uint32_t)t->node)
+                                 : send_cluster(p, (uint32_t)t->node, (size_t)t->from);
     }
     return ok;
 }
 
-// ---- Cleaning up ----
+// ---- Dead nodes ----
 
 static void mark_needed(void *to, value_id v, node_id user) {
     (void)user;
     ((bool *)to)[v.i] = true;
 }
 
-// Walks backwards, so that what only dead nodes read is dead too.
-static bool drop_dead(struct placing *p) {
+// One backward walk, so that a node with dead readers only is dead too.
+static bool remove_dead(struct application *p) {
     struct graph *g = p->g;
     bool *needed = ARENA_ARRAY(p->arena, bool, g->values.n);
     if (!needed)
@@ -264,7 +263,7 @@ static bool drop_dead(struct placing *p) {
             graph_remove_node(g, p->order.at[i]);
             continue;
         }
-        dead_outputs_drop(g, n, needed); // as everywhere in a plan
+        dead_outputs_drop(g, n, needed);
         for (uint32_t k = 0; k < n->n_in; k++)
             needed[n->in[k].i] = true;
         node_captured(g, p->order.at[i], mark_needed, needed);
@@ -272,29 +271,29 @@ static bool drop_dead(struct placing *p) {
     return true;
 }
 
-// The first copy of a node that is gone is the node from now on.
-static bool heal_copies(struct placing *p) {
-    node_id *heir = ARENA_ARRAY(p->arena, node_id, p->g->nodes.n);
-    for (size_t i = 0; heir && i < p->order.n; i++) {
+// The first clone of a removed node becomes the original of its other clones.
+static bool promote_clones(struct application *p) {
+    node_id *promoted = ARENA_ARRAY(p->arena, node_id, p->g->nodes.n);
+    for (size_t i = 0; promoted && i < p->order.n; i++) {
         node_id id = p->order.at[i], of = graph_node(p->g, id)->again;
         struct node *n = graph_node(p->g, id);
         if (n->removed || !of.i || !graph_node(p->g, of)->removed)
             continue;
-        n->again = heir[of.i];
-        if (!heir[of.i].i) {
-            heir[of.i] = id;
+        n->again = promoted[of.i];
+        if (!promoted[of.i].i) {
+            promoted[of.i] = id;
             n->name = graph_node(p->g, of)->name;
         }
     }
-    return heir;
+    return promoted;
 }
 
-static bool set_order(struct placing *p, struct remat_result *out) {
+static bool set_order(struct application *p, struct remat_result *out) {
     struct graph *g = p->g;
     for (size_t i = 0; i < g->order.n; i++)
-        if (g->order.at[i].i < p->n_nodes && !p->placed[g->order.at[i].i]) // copies are placed
+        if (g->order.at[i].i < p->n_nodes && !p->placed[g->order.at[i].i]) // clones are placed
             graph_remove_node(g, g->order.at[i]);
-    if (!drop_dead(p) || !heal_copies(p))
+    if (!remove_dead(p) || !promote_clones(p))
         return false;
     g->order.n = 0;
     *out = (struct remat_result){0};
@@ -313,7 +312,7 @@ static bool set_order(struct placing *p, struct remat_result *out) {
 
 // ---- Opening ----
 
-static void mark_seconds(struct placing *p) {
+static void mark_seconds(struct application *p) {
     const struct graph *g = p->g;
     for (uint32_t i = 0; i < p->r->units.n; i++) {
         const struct remat_unit *u = &p->r->units.unit[i];
@@ -329,21 +328,21 @@ static void mark_seconds(struct placing *p) {
     }
 }
 
-static bool open_placing(struct placing *p) {
+static bool open_application(struct application *p) {
     const struct graph *g = p->g;
     size_t values = p->n_values = g->values.n;
     p->n_nodes = g->nodes.n;
-    p->n_runs = ARENA_ARRAY(p->arena, uint32_t, p->r->groups.n);
-    p->run = ARENA_ARRAY(p->arena, uint32_t, p->r->groups.n);
-    p->n_copies = ARENA_ARRAY(p->arena, uint32_t, p->n_nodes);
+    p->n_runs = ARENA_ARRAY(p->arena, uint32_t, p->r->clusters.n);
+    p->run = ARENA_ARRAY(p->arena, uint32_t, p->r->clusters.n);
+    p->n_clones = ARENA_ARRAY(p->arena, uint32_t, p->n_nodes);
     p->placed = ARENA_ARRAY(p->arena, bool, p->n_nodes);
     p->was = arena_copy(p->arena, g->nodes.at, p->n_nodes * sizeof *p->was);
     p->def = ARENA_ARRAY(p->arena, node_id, values);
-    p->brought = ARENA_ARRAY(p->arena, uint32_t, values);
+    p->done = ARENA_ARRAY(p->arena, uint32_t, values);
     p->has_second = ARENA_ARRAY(p->arena, bool, values);
     p->now[0] = ARENA_ARRAY(p->arena, value_id, values * p->n_places);
     p->now[1] = ARENA_ARRAY(p->arena, value_id, values * p->n_places);
-    if (!p->n_runs || !p->run || !p->n_copies || !p->placed || !p->was || !p->def || !p->brought ||
+    if (!p->n_runs || !p->run || !p->n_clones || !p->placed || !p->was || !p->def || !p->done ||
         !p->has_second || !p->now[0] || !p->now[1])
         return false;
     for (size_t i = 0; i < g->order.n; i++) {
@@ -361,12 +360,13 @@ static bool open_placing(struct placing *p) {
     return true;
 }
 
-status remat_place(struct graph *g, const struct remat *r, const struct strategy *tasks,
-                   const uint32_t *device, size_t n_places, struct arena *a, struct diags *d,
-                   struct remat_result *out) {
+status remat_apply_strategy(struct graph *g, const struct remat *r, const struct remat_strategy *s,
+                            struct arena *a, struct diags *d, struct remat_result *out) {
+    assert(s->n_places == 1 || s->device);
     struct arena scratch = arena_make(a->mem);
-    struct placing p = {.g = g, .r = r, .arena = &scratch, .device = device, .n_places = n_places};
-    bool ok = open_placing(&p) && run_tasks(&p, tasks) && set_order(&p, out);
+    struct application p = {
+        .g = g, .r = r, .arena = &scratch, .device = s->device, .n_places = s->n_places};
+    bool ok = open_application(&p) && run_tasks(&p, s->tasks) && set_order(&p, out);
     arena_free(&scratch);
     return ok ? ST_OK : diag_out_of_memory(d);
 }
@@ -380,7 +380,8 @@ status remat_apply(struct graph *g, const struct remat *r, struct steps steps, s
         if (steps.at[i].kind == STEP_COMPUTE)
             tasks.at[tasks.n++] = (struct task){.node = steps.at[i].node, .from = TASK_RUN};
     if (!st)
-        st = remat_place(g, r, &tasks, NULL, 1, a, d, out);
+        st = remat_apply_strategy(g, r, &(struct remat_strategy){.tasks = &tasks, .n_places = 1}, a,
+                                  d, out);
     arena_free(&scratch);
     return st;
 }

@@ -1,66 +1,69 @@
-// Units that had better run together become groups, so that the problem has a third of the nodes
-// or less. A group runs as a whole: while it runs it is charged for everything that it reads, and
-// outside for what others read of it. So joining can lose two things: memory, where a part would
-// not need what another part reads; and choices, where a part would better run at another time or
-// more often than the rest.
+// Coarsening: units that lose nothing by running together become clusters, which makes the problem
+// three times smaller or more. A cluster runs as a whole: while it runs it is charged for
+// everything that it reads, afterwards for everything of it that others read. So merging can lose
+// memory, where one part does not need what another part reads; and choices, where a part would
+// better run at another time or more often than the rest.
 //
-// Let u be read by v alone, and let "small" mean at most a 64th of the largest tensor. They join
+// Let v be the only reader of u, and let "small" mean at most a 64th of the largest tensor. They
+// merge
 //   early  when v reads nothing but u and what u reads, and makes no more than u: running v right
-//          after u never holds more than holding u until v runs. Nothing is lost.
-//   late   when u reads no more (beyond what v reads) than it makes: running u right before v never
-//          holds more than holding u; and when v makes no more than u, or u is cheap beside v: else
-//          one might hold u to run v again and again. Nothing, or a small cost, is lost.
-//   final  when v makes only outputs of the graph, so that neither ever runs twice: the weight
-//          gradient of a convolution, tap by tap, is dozens of nodes of this kind.
-//   tiny   units that make next to nothing from next to nothing join what they read.
-// And always, so that no memory is lost that matters: together they need no more than one of them
-// alone, give or take something small; or no more than half of what the neediest unit of the graph
-// needs, which is below every budget (for `final` all of it). What is charged too much never adds
-// up: only one group runs at a time.
+//          after u never holds more than keeping u until v runs. Nothing is lost.
+//   late   when u reads no more (beyond what v reads) than it makes, so that running u right before
+//          v never holds more than keeping u; and when v makes no more than u, or u is cheap
+//          compared with v, since else one might keep u in order to recompute v. Nothing, or a
+//          small cost, is lost.
+//   final  when v makes only outputs of the graph, so that neither is ever recomputed: the weight
+//          gradient of a convolution, tap by tap, is dozens of such nodes.
+//   tiny   when a unit makes and reads next to nothing, with the unit that it reads from.
+// And only if no significant memory is lost: the merged cluster needs no more than the larger of
+// the two alone, up to something small; or no more than half of what the most demanding unit of the
+// graph needs, which is below every budget (for `final` all of it). Overcharges never add up, since
+// only one cluster runs at a time.
 #include "passes/remat/remat.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SMALL_PART  64  // of the largest tensor: what may be lost in memory
-#define TINY_PART   16  // of that: what is held without a thought
-#define CHEAP_PART  64  // of the cost of the reader: what may be run again without a thought
-#define MOST_PARTS  256 // units of a group
-#define MOST_ROUNDS 4
+#define SMALL_PART 64  // of the largest tensor: memory that may be lost
+#define TINY_PART  16  // of that: memory that may be held in any case
+#define CHEAP_PART 64  // of the cost of the reader: cost that may be recomputed in any case
+#define MAX_UNITS  256 // of a cluster
+#define MAX_ROUNDS 4
 
 struct cluster {
     uint32_t *unit; // in the order in which they run
     uint32_t n;
-    uint32_t at; // the unit whose place in the order it takes
+    uint32_t at; // the unit whose position in the order it takes
     struct remat_load load;
     int64_t need_bytes; // what it reads and what it makes
     bool has_output;    // makes an output of the graph
-    bool is_final;      // makes nothing else, and nobody reads that
+    bool is_final;      // makes nothing but outputs of the graph, and they have no readers
 };
 
-struct grouping {
+struct coarsening {
     const struct remat_units *u;
     struct arena *arena;
     uint32_t *readers_start, *reader; // per product: the units that read it
-    struct cluster *cluster;          // per unit; n = 0: it has joined another one
+    struct cluster *cluster;          // per unit; n = 0: merged into another one
     uint32_t *of;                     // per unit: its cluster
     int64_t small_bytes, tiny_bytes, floor_bytes;
     // Marks of the last measurement, per unit and per product.
     uint32_t mark, *inside, *read_mark;
-    uint32_t *n_inside, *last; // per product: reads inside the group, and the place of the last
+    uint32_t *n_inside,
+        *last; // per product: reads inside the cluster, and the position of the last
 };
 
-static const struct remat_unit *unit_at(const struct grouping *k, uint32_t i) {
+static const struct remat_unit *unit_at(const struct coarsening *k, uint32_t i) {
     return &k->u->unit[i];
 }
 
-static bool is_external(const struct grouping *k, uint32_t p) {
+static bool is_external(const struct coarsening *k, uint32_t p) {
     return k->u->product.at[p].is_output ||
            k->n_inside[p] < k->readers_start[p + 1] - k->readers_start[p];
 }
 
-// Counts reads inside, and sums up what comes from outside.
-static int64_t mark_members(struct grouping *k, const struct cluster *c) {
+// Marks the members and counts the reads between them. Returns the bytes read from outside.
+static int64_t mark_members(struct coarsening *k, const struct cluster *c) {
     int64_t in_bytes = 0;
     k->mark++;
     for (uint32_t i = 0; i < c->n; i++) {
@@ -86,7 +89,7 @@ static int64_t out_bytes(const struct cluster *c) {
     return c->load.output_bytes + c->load.other_bytes;
 }
 
-static void add_products(struct grouping *k, struct cluster *c, const struct remat_unit *u) {
+static void add_products(struct coarsening *k, struct cluster *c, const struct remat_unit *u) {
     for (uint32_t p = u->products; p < u->products + u->n_products; p++) {
         const struct remat_product *made = &k->u->product.at[p];
         if (made->is_output)
@@ -99,8 +102,8 @@ static void add_products(struct grouping *k, struct cluster *c, const struct rem
     }
 }
 
-// What ends with the i-th member.
-static int64_t dying_bytes(const struct grouping *k, const struct remat_unit *u, uint32_t i) {
+// Bytes that are freed after the i-th member.
+static int64_t freed_bytes(const struct coarsening *k, const struct remat_unit *u, uint32_t i) {
     int64_t n_bytes = 0;
     for (uint32_t p = u->products; p < u->products + u->n_products; p++)
         if (k->last[p] == i && !is_external(k, p))
@@ -113,8 +116,8 @@ static int64_t dying_bytes(const struct grouping *k, const struct remat_unit *u,
     return n_bytes;
 }
 
-// Runs the members in order.
-static void measure(struct grouping *k, struct cluster *c) {
+// Simulates the members in order and sets the cluster's loads.
+static void measure(struct coarsening *k, struct cluster *c) {
     int64_t in_bytes = mark_members(k, c), live = 0;
     c->load = (struct remat_load){0};
     c->has_output = false;
@@ -128,7 +131,7 @@ static void measure(struct grouping *k, struct cluster *c) {
             live += k->u->product.at[p].bytes;
         if (live + u->workspace_bytes > c->load.inner_bytes)
             c->load.inner_bytes = live + u->workspace_bytes;
-        live -= dying_bytes(k, u, i);
+        live -= freed_bytes(k, u, i);
     }
     c->need_bytes = in_bytes + c->load.inner_bytes;
 }
@@ -138,10 +141,10 @@ static int by_unit(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// The units of both, in order, measured. False: too many, or no room.
-static bool join(struct grouping *k, const struct cluster *a, const struct cluster *b,
-                 struct cluster *out) {
-    if (a->n + b->n > MOST_PARTS)
+// The units of both, in order, measured. False: too many, or out of memory.
+static bool merge(struct coarsening *k, const struct cluster *a, const struct cluster *b,
+                  struct cluster *out) {
+    if (a->n + b->n > MAX_UNITS)
         return false;
     *out = (struct cluster){.n = a->n + b->n, .at = b->at};
     if (!(out->unit = ARENA_ARRAY(k->arena, uint32_t, out->n)))
@@ -153,15 +156,16 @@ static bool join(struct grouping *k, const struct cluster *a, const struct clust
     return true;
 }
 
-static void replace(struct grouping *k, uint32_t into, uint32_t gone, const struct cluster *joint) {
+static void replace(struct coarsening *k, uint32_t into, uint32_t gone,
+                    const struct cluster *merged) {
     k->cluster[gone].n = 0;
-    k->cluster[into] = *joint;
-    for (uint32_t i = 0; i < joint->n; i++)
-        k->of[joint->unit[i]] = into;
+    k->cluster[into] = *merged;
+    for (uint32_t i = 0; i < merged->n; i++)
+        k->of[merged->unit[i]] = into;
 }
 
-// The one cluster that reads what this one makes; UINT32_MAX: none or several.
-static uint32_t only_reader(const struct grouping *k, uint32_t c) {
+// The only cluster that reads from this one; UINT32_MAX: none or several.
+static uint32_t only_reader(const struct coarsening *k, uint32_t c) {
     uint32_t found = UINT32_MAX;
     for (uint32_t i = 0; i < k->cluster[c].n; i++) {
         const struct remat_unit *u = unit_at(k, k->cluster[c].unit[i]);
@@ -178,8 +182,9 @@ static uint32_t only_reader(const struct grouping *k, uint32_t c) {
     return found;
 }
 
-// After marking `a`: what `b` reads that a neither makes nor reads, in bytes.
-static int64_t reads_beyond(struct grouping *k, const struct cluster *a, const struct cluster *b) {
+// Bytes that `b` reads and `a` neither makes nor reads. Marks `a`.
+static int64_t reads_beyond(struct coarsening *k, const struct cluster *a,
+                            const struct cluster *b) {
     int64_t n_bytes = 0;
     mark_members(k, a);
     for (uint32_t i = 0; i < b->n; i++) {
@@ -196,44 +201,45 @@ static int64_t reads_beyond(struct grouping *k, const struct cluster *a, const s
     return n_bytes;
 }
 
-static bool need_fits(const struct grouping *k, const struct cluster *a, const struct cluster *b,
-                      const struct cluster *joint) {
-    int64_t most = a->need_bytes > b->need_bytes ? a->need_bytes : b->need_bytes;
-    return joint->need_bytes <= most + k->small_bytes || joint->need_bytes <= k->floor_bytes / 2;
+static bool need_fits(const struct coarsening *k, const struct cluster *a, const struct cluster *b,
+                      const struct cluster *merged) {
+    int64_t larger = a->need_bytes > b->need_bytes ? a->need_bytes : b->need_bytes;
+    return merged->need_bytes <= larger + k->small_bytes ||
+           merged->need_bytes <= k->floor_bytes / 2;
 }
 
-static bool joins_early(struct grouping *k, const struct cluster *u, const struct cluster *v) {
+static bool merges_early(struct coarsening *k, const struct cluster *u, const struct cluster *v) {
     return out_bytes(v) <= out_bytes(u) + k->tiny_bytes && reads_beyond(k, u, v) == 0;
 }
 
-static bool joins_late(struct grouping *k, const struct cluster *u, const struct cluster *v) {
-    bool settled = out_bytes(v) <= out_bytes(u) + k->tiny_bytes || v->is_final ||
-                   u->load.cost <= v->load.cost / CHEAP_PART;
-    return settled && reads_beyond(k, v, u) <= out_bytes(u) + k->small_bytes;
+static bool merges_late(struct coarsening *k, const struct cluster *u, const struct cluster *v) {
+    bool is_settled = out_bytes(v) <= out_bytes(u) + k->tiny_bytes || v->is_final ||
+                      u->load.cost <= v->load.cost / CHEAP_PART;
+    return is_settled && reads_beyond(k, v, u) <= out_bytes(u) + k->small_bytes;
 }
 
-static bool try_reader(struct grouping *k, uint32_t c) {
-    struct cluster *u = &k->cluster[c], joint;
+static bool try_reader(struct coarsening *k, uint32_t c) {
+    struct cluster *u = &k->cluster[c], merged;
     uint32_t reader = u->has_output || u->load.once ? UINT32_MAX : only_reader(k, c);
     if (reader == UINT32_MAX || k->cluster[reader].load.once)
         return false;
     struct cluster *v = &k->cluster[reader];
-    bool early = joins_early(k, u, v);
-    if (!early && !v->is_final && !joins_late(k, u, v))
+    bool early = merges_early(k, u, v);
+    if (!early && !v->is_final && !merges_late(k, u, v))
         return false;
-    if (!join(k, u, v, &joint))
+    if (!merge(k, u, v, &merged))
         return false;
-    bool fits = need_fits(k, u, v, &joint) || (v->is_final && joint.need_bytes <= k->floor_bytes);
+    bool fits = need_fits(k, u, v, &merged) || (v->is_final && merged.need_bytes <= k->floor_bytes);
     if (!fits)
         return false;
     if (early)
-        joint.at = u->at;
-    replace(k, reader, c, &joint);
+        merged.at = u->at;
+    replace(k, reader, c, &merged);
     return true;
 }
 
-// The one cluster that it reads from; UINT32_MAX: none or several.
-static uint32_t only_source(const struct grouping *k, const struct remat_unit *u) {
+// The only cluster that a unit reads from; UINT32_MAX: none or several.
+static uint32_t only_source(const struct coarsening *k, const struct remat_unit *u) {
     uint32_t found = UINT32_MAX;
     for (uint32_t r = u->reads; r < u->reads + u->n_reads; r++) {
         uint32_t by = k->of[k->u->product.at[k->u->read.at[r]].unit];
@@ -244,22 +250,22 @@ static uint32_t only_source(const struct grouping *k, const struct remat_unit *u
     return found;
 }
 
-static bool try_source(struct grouping *k, uint32_t c) {
-    struct cluster *v = &k->cluster[c], joint;
+static bool try_source(struct coarsening *k, uint32_t c) {
+    struct cluster *v = &k->cluster[c], merged;
     if (v->n != 1 || v->load.once || v->need_bytes > k->tiny_bytes)
         return false;
     uint32_t source = only_source(k, unit_at(k, v->unit[0]));
     if (source == UINT32_MAX || k->cluster[source].load.once)
         return false;
     struct cluster *p = &k->cluster[source];
-    if (out_bytes(p) > k->tiny_bytes || v->load.cost > p->load.cost || !join(k, v, p, &joint) ||
-        !need_fits(k, v, p, &joint))
+    if (out_bytes(p) > k->tiny_bytes || v->load.cost > p->load.cost || !merge(k, v, p, &merged) ||
+        !need_fits(k, v, p, &merged))
         return false;
-    replace(k, source, c, &joint);
+    replace(k, source, c, &merged);
     return true;
 }
 
-static bool open_grouping(struct grouping *k) {
+static bool open_coarsening(struct coarsening *k) {
     const struct remat_units *u = k->u;
     size_t n = u->n, products = u->product.n;
     k->readers_start = ARENA_ARRAY(k->arena, uint32_t, products + 2);
@@ -274,7 +280,8 @@ static bool open_grouping(struct grouping *k) {
     if (!k->readers_start || !k->reader || !k->cluster || !k->of || !k->inside || !k->read_mark ||
         !k->n_inside || !k->last || !unit)
         return false;
-    // Counted two places ahead, summed up, then filled: start[p + 1] moves to where p + 1 begins.
+    // Counting sort: counts two positions ahead, prefix sums, then filling moves start[p + 1] to
+    // the begin of p + 1.
     for (size_t r = 0; r < u->read.n; r++)
         k->readers_start[u->read.at[r] + 2]++;
     for (size_t p = 2; p < products + 2; p++)
@@ -298,13 +305,14 @@ static bool open_grouping(struct grouping *k) {
     return true;
 }
 
-static bool write_groups(const struct grouping *k, struct arena *a, struct remat_groups *out) {
+static bool write_clusters(const struct coarsening *k, struct arena *a,
+                           struct remat_clusters *out) {
     uint32_t n = k->u->n, *at = ARENA_ARRAY(k->arena, uint32_t, n);
-    *out = (struct remat_groups){.start = ARENA_ARRAY(a, uint32_t, n + 1),
-                                 .member = ARENA_ARRAY(a, uint32_t, n),
-                                 .load = ARENA_ARRAY(a, struct remat_load, n),
-                                 .group_of = ARENA_ARRAY(a, uint32_t, n)};
-    if (!at || !out->start || !out->member || !out->load || !out->group_of)
+    *out = (struct remat_clusters){.start = ARENA_ARRAY(a, uint32_t, n + 1),
+                                   .member = ARENA_ARRAY(a, uint32_t, n),
+                                   .load = ARENA_ARRAY(a, struct remat_load, n),
+                                   .cluster_of = ARENA_ARRAY(a, uint32_t, n)};
+    if (!at || !out->start || !out->member || !out->load || !out->cluster_of)
         return false;
     for (uint32_t c = 0; c < n; c++)
         if (k->cluster[c].n)
@@ -315,7 +323,7 @@ static bool write_groups(const struct grouping *k, struct arena *a, struct remat
         if (!c)
             continue;
         for (uint32_t j = 0; j < c->n; j++) {
-            out->group_of[c->unit[j]] = out->n;
+            out->cluster_of[c->unit[j]] = out->n;
             out->member[n_members++] = c->unit[j];
         }
         out->load[out->n] = c->load;
@@ -324,12 +332,12 @@ static bool write_groups(const struct grouping *k, struct arena *a, struct remat
     return true;
 }
 
-status remat_group(const struct remat_units *u, bool fine, struct arena *a, struct diags *d,
-                   struct remat_groups *out) {
+status remat_clusters_make(const struct remat_units *u, bool fine, struct arena *a, struct diags *d,
+                           struct remat_clusters *out) {
     struct arena scratch = arena_make(a->mem);
-    struct grouping k = {.u = u, .arena = &scratch};
-    bool ok = open_grouping(&k), changed = !fine;
-    for (int round = 0; ok && changed && round < MOST_ROUNDS; round++) {
+    struct coarsening k = {.u = u, .arena = &scratch};
+    bool ok = open_coarsening(&k), changed = !fine;
+    for (int round = 0; ok && changed && round < MAX_ROUNDS; round++) {
         changed = false;
         for (uint32_t c = 0; c < u->n; c++)
             if (k.cluster[c].n)
@@ -338,7 +346,7 @@ status remat_group(const struct remat_units *u, bool fine, struct arena *a, stru
             if (k.cluster[c].n)
                 changed |= try_reader(&k, c);
     }
-    ok = ok && write_groups(&k, a, out);
+    ok = ok && write_clusters(&k, a, out);
     arena_free(&scratch);
     return ok ? ST_OK : diag_out_of_memory(d);
 }

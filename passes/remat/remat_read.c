@@ -1,6 +1,6 @@
-// A schedule from a file: see remat.h. Stages: names to units; then run through the order and see
-// that all that a unit reads is there, that nothing runs twice which must not, and that in the end
-// everything has run. Views and constants may be in the file or not: they come by themselves.
+// A schedule from a file: see remat.h. Stages: map names to units; then walk the order and check
+// that everything a unit reads has run, that nothing runs twice that must not, and that every unit
+// runs. Views and constants may be listed or not: they are added where they are needed.
 #include "passes/remat/remat.h"
 
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include "ir/base/json.h"
 #include "ir/base/map.h"
 
-#define TOLD_AT_MOST 5
+#define MAX_REPORTED 5
 
 struct reading {
     const struct graph *g;
@@ -26,10 +26,10 @@ static const char *name_of(const struct reading *x, uint32_t unit) {
     return node_called(x->g, x->r->units.unit[unit].node);
 }
 
-// All that is wrong is counted, the first few are told.
+// Counts all defects, reports the first few.
 __attribute__((format(printf, 2, 3))) static void wrong(struct reading *x, const char *format,
                                                         ...) {
-    if (x->n_wrong++ >= TOLD_AT_MOST)
+    if (x->n_wrong++ >= MAX_REPORTED)
         return;
     struct str text = str_make(x->scratch);
     va_list args;
@@ -53,23 +53,23 @@ static bool open_reading(struct reading *x) {
     return ok;
 }
 
-static void check_run(struct reading *x, size_t place, uint32_t unit) {
+static void check_run(struct reading *x, size_t entry, uint32_t unit) {
     const struct remat_units *u = &x->r->units;
     if (u->unit[unit].once && x->ran[unit])
         wrong(x,
-              "entry %zu: %s must not run twice: its result is random, or it has subgraphs, or "
+              "entry %zu: %s cannot be recomputed: its result is random, or it has subgraphs, or "
               "--keep names it",
-              place, name_of(x, unit));
+              entry, name_of(x, unit));
     for (uint32_t k = 0; k < u->unit[unit].n_reads; k++) {
         uint32_t from = u->product.at[u->read.at[u->unit[unit].reads + k]].unit;
         if (!x->ran[from])
-            wrong(x, "entry %zu: %s runs before %s, which it reads", place, name_of(x, unit),
+            wrong(x, "entry %zu: %s runs before %s, which it reads", entry, name_of(x, unit),
                   name_of(x, from));
     }
     x->ran[unit] = true;
 }
 
-// Walks the order; steps for what is a unit.
+// One step for each entry that is a unit.
 static void read_order(struct reading *x, const json_t *order, struct steps *out) {
     for (size_t i = 0; i < json_array_size(order); i++) {
         const char *name = json_string_value(json_array_get(order, i));
@@ -81,15 +81,16 @@ static void read_order(struct reading *x, const json_t *order, struct steps *out
         else if (x->unit_of[node]) {
             uint32_t unit = x->unit_of[node] - 1;
             check_run(x, i, unit);
-            out->at[out->n++] = (struct step){STEP_COMPUTE, (int32_t)x->r->groups.group_of[unit]};
+            out->at[out->n++] =
+                (struct step){STEP_COMPUTE, (int32_t)x->r->clusters.cluster_of[unit]};
         }
     }
     for (uint32_t u = 0; u < x->r->units.n; u++)
         if (!x->ran[u])
             wrong(x, "%s never runs", name_of(x, u));
-    if (x->n_wrong > TOLD_AT_MOST)
-        diag_error(x->d, DIAG_MALFORMED, loc_file(x->path), "and %zu more of the kind",
-                   x->n_wrong - TOLD_AT_MOST);
+    if (x->n_wrong > MAX_REPORTED)
+        diag_error(x->d, DIAG_MALFORMED, loc_file(x->path), "and %zu more errors",
+                   x->n_wrong - MAX_REPORTED);
 }
 
 static status read_plan(struct reading *x, const json_t *root, struct arena *a, struct steps *out) {

@@ -1,6 +1,6 @@
-// Which nodes count, what each makes and reads: see remat.h. Stages: tell the forward pass from the
-// backward pass, apply the pins (--keep, --recompute), find for each view what it is a view of, put
-// the units into order, and list for each the products that it reads.
+// Units: see remat.h. Stages: find the forward pass; apply the pins (--keep, --recompute); find for
+// each view the values that it is a view of; order the units; list for each unit the products that
+// it makes and reads.
 #include "passes/remat/remat.h"
 
 #include <stdlib.h>
@@ -12,15 +12,15 @@ struct maker {
     const struct graph *g;
     struct pass_context *c;
     struct remat_units *u;
-    bool *forward;        // per node: the loss needs it
-    bool *once, *pinned;  // per node: never twice; not held from forward to backward
-    size_t *key;          // per node: where its second unit runs, a position in the order
+    bool *forward;        // per node: the loss depends on it
+    bool *once, *pinned;  // per node: never recomputed; not held from forward to backward pass
+    size_t *key;          // per node: position in the order at which its second unit runs
     uint32_t *unit_of;    // per node: its unit + 1
     uint32_t *second_of;  // per node: its unit for the backward pass + 1
     uint32_t *product_of; // per storage: which of its unit's products it is
     uint32_t *root, *n_root;
     VEC(value_id) roots; // roots of value v: roots.at[root[v] .. root[v] + n_root[v] - 1]
-    uint32_t *seen;      // per value or product: the last asker, so that lists have none twice
+    uint32_t *seen;      // per value or product: the last reader that listed it; avoids duplicates
     int64_t cost, bytes; // of all units so far
 };
 
@@ -29,7 +29,7 @@ bool remat_is_view(const struct storage *s, const struct node *n) {
            s->of[n->out[0].i] == s->of[n->in[0].i];
 }
 
-bool remat_counts(const struct storage *s, const struct node *n) {
+static bool counts_as_unit(const struct storage *s, const struct node *n) {
     return n->op != OP_Constant && !remat_is_view(s, n);
 }
 
@@ -48,7 +48,7 @@ static void mark_maker(void *to, value_id v, node_id user) {
     k->forward[graph_value(k->g, v)->def.i] = true;
 }
 
-// The forward pass is what the loss, the step's first output, is computed from.
+// The forward pass is everything that the loss, the step's first output, depends on.
 static void find_forward(struct maker *k) {
     const struct graph *g = k->g;
     k->u->has_forward = g->model->facts & FACT_GRAD && g->outputs.n > 0;
@@ -67,8 +67,8 @@ static void find_forward(struct maker *k) {
 
 // ---- Pins ----
 
-// A pattern means a node by its own name, or by the name of one of its results.
-static bool is_meant(const struct graph *g, const struct node *n, struct patterns *t) {
+// A pattern matches the name of a node or of one of its results.
+static bool is_named(const struct graph *g, const struct node *n, struct patterns *t) {
     bool any = patterns_match(t, n->name);
     for (uint32_t o = 0; o < n->n_out; o++)
         any |= n->out[o].i && patterns_match(t, graph_value(g, n->out[o])->name);
@@ -82,19 +82,19 @@ static status refuse_pin(struct maker *k, node_id id, const char *reason) {
 
 static status pin_node(struct maker *k, node_id id, bool keep, bool recompute) {
     const struct node *n = graph_node(k->g, id);
-    bool counts = remat_counts(&k->u->storage, n), makes_output = false;
+    bool counts = counts_as_unit(&k->u->storage, n), makes_output = false;
     for (uint32_t o = 0; o < n->n_out; o++)
         makes_output |= graph_value(k->g, n->out[o])->is_output;
     if (keep && recompute)
         return refuse_pin(k, id, "both --keep and --recompute name this node; take it out of one");
     if (recompute && counts && k->once[id.i])
         return refuse_pin(k, id,
-                          "--recompute names this node, but it must not run twice: its result is "
+                          "--recompute names this node, but it cannot be recomputed: its result is "
                           "random, or it has subgraphs or is read by one");
     if (recompute && counts && makes_output)
         return refuse_pin(k, id,
-                          "--recompute names this node, but its result is an output of the step "
-                          "and so is held to the end");
+                          "--recompute names this node, but its result is an output of the step, "
+                          "which is held to the end");
     k->once[id.i] |= keep;
     k->pinned[id.i] = recompute && counts && k->forward[id.i];
     return ST_OK;
@@ -103,7 +103,7 @@ static status pin_node(struct maker *k, node_id id, bool keep, bool recompute) {
 static void mark_once(void *to, value_id v, node_id user) {
     struct maker *k = to;
     k->once[user.i] = true;
-    // A capture goes by the value's name, so that the value must be the only one of its kind.
+    // A subgraph captures a value by name, so the value must not have a recomputed copy.
     for (node_id def = graph_value(k->g, v)->def; def.i;) {
         const struct node *n = graph_node(k->g, def);
         k->once[def.i] = true;
@@ -128,7 +128,7 @@ static status find_pins(struct maker *k) {
     }
     for (size_t i = 0; i < g->order.n && !st; i++) {
         const struct node *n = graph_node(g, g->order.at[i]);
-        bool kept = is_meant(g, n, &keep), again = is_meant(g, n, &recompute);
+        bool kept = is_named(g, n, &keep), again = is_named(g, n, &recompute);
         st = pin_node(k, g->order.at[i], kept, again);
     }
     if (!st)
@@ -150,8 +150,8 @@ static bool add_root(struct maker *k, value_id of, value_id v) {
     return true;
 }
 
-// What has to be held for a value to be read: itself; for a view what it shows, and what its other
-// operands are made from. Nothing for what is fixed.
+// The roots of a value are the values that must be held for it to be read: itself; for a view the
+// roots of its operands. Persistent values have none.
 static bool find_roots(struct maker *k) {
     const struct storage *s = &k->u->storage;
     for (size_t i = 0; i < k->g->order.n; i++) {
@@ -160,7 +160,7 @@ static bool find_roots(struct maker *k) {
         for (uint32_t o = 0; o < n->n_out; o++) {
             value_id v = n->out[o];
             k->root[v.i] = (uint32_t)k->roots.n;
-            if (v.i && remat_counts(s, n) && !VEC_PUSH(k->c->arena, &k->roots, v))
+            if (v.i && counts_as_unit(s, n) && !VEC_PUSH(k->c->arena, &k->roots, v))
                 return false;
             for (uint32_t in = 0; view && in < n->n_in; in++)
                 if (!add_root(k, v, n->in[in]))
@@ -174,14 +174,14 @@ static bool find_roots(struct maker *k) {
 
 // ---- Order ----
 
-struct place {
+struct unit_slot {
     size_t key;    // position in the order before which, or at which, it runs
     bool itself;   // the node at that position, not a second unit that it needs
     size_t origin; // position of its node
 };
 
-static int by_place(const void *a, const void *b) {
-    const struct place *x = a, *y = b;
+static int by_slot(const void *a, const void *b) {
+    const struct unit_slot *x = a, *y = b;
     if (x->key != y->key)
         return x->key < y->key ? -1 : 1;
     if (x->itself != y->itself)
@@ -189,7 +189,7 @@ static int by_place(const void *a, const void *b) {
     return (x->origin > y->origin) - (x->origin < y->origin);
 }
 
-static void want_before(struct maker *k, value_id v, size_t key) {
+static void require_before(struct maker *k, value_id v, size_t key) {
     for (uint32_t i = 0; i < k->n_root[v.i]; i++) {
         node_id def = graph_value(k->g, k->roots.at[k->root[v.i] + i])->def;
         if (k->pinned[def.i] && key < k->key[def.i])
@@ -197,8 +197,8 @@ static void want_before(struct maker *k, value_id v, size_t key) {
     }
 }
 
-// A second unit runs just before the first that reads it. Readers come later in the order, so
-// that one walk backwards knows them all.
+// A second unit runs just before its first reader. Readers come later in the order, so one backward
+// walk finds them all.
 static size_t find_seconds(struct maker *k) {
     size_t n_seconds = 0;
     for (size_t i = k->g->order.n; i-- > 0;) {
@@ -206,10 +206,10 @@ static size_t find_seconds(struct maker *k) {
         const struct node *n = graph_node(k->g, id);
         bool second = k->pinned[id.i] && k->key[id.i] != SIZE_MAX;
         n_seconds += second;
-        if (!second && (k->forward[id.i] || !remat_counts(&k->u->storage, n)))
+        if (!second && (k->forward[id.i] || !counts_as_unit(&k->u->storage, n)))
             continue;
         for (uint32_t o = 0; o < n->n_in; o++)
-            want_before(k, n->in[o], second ? k->key[id.i] : i);
+            require_before(k, n->in[o], second ? k->key[id.i] : i);
     }
     return n_seconds;
 }
@@ -218,19 +218,19 @@ static status order_units(struct maker *k) {
     const struct graph *g = k->g;
     for (size_t i = 0; i < g->nodes.n; i++)
         k->key[i] = SIZE_MAX;
-    size_t n = 0, n_most = g->order.n + find_seconds(k);
-    struct place *p = ARENA_ARRAY(k->c->arena, struct place, n_most);
-    if (!p || !(k->u->unit = ARENA_ARRAY(k->c->arena, struct remat_unit, n_most)))
+    size_t n = 0, n_slots = g->order.n + find_seconds(k);
+    struct unit_slot *p = ARENA_ARRAY(k->c->arena, struct unit_slot, n_slots);
+    if (!p || !(k->u->unit = ARENA_ARRAY(k->c->arena, struct remat_unit, n_slots)))
         return diag_out_of_memory(k->c->diags);
     for (size_t i = 0; i < g->order.n; i++) {
-        if (!remat_counts(&k->u->storage, graph_node(g, g->order.at[i])))
+        if (!counts_as_unit(&k->u->storage, graph_node(g, g->order.at[i])))
             continue;
         size_t second = k->key[g->order.at[i].i];
-        p[n++] = (struct place){i, true, i};
+        p[n++] = (struct unit_slot){i, true, i};
         if (second != SIZE_MAX)
-            p[n++] = (struct place){second, false, i};
+            p[n++] = (struct unit_slot){second, false, i};
     }
-    qsort(p, n, sizeof *p, by_place);
+    qsort(p, n, sizeof *p, by_slot);
     for (size_t i = 0; i < n; i++) {
         node_id id = g->order.at[p[i].origin];
         uint32_t *slot = p[i].itself ? k->unit_of : k->second_of;
@@ -243,7 +243,7 @@ static status order_units(struct maker *k) {
     return ST_OK;
 }
 
-// ---- What each makes and reads ----
+// ---- Products and reads ----
 
 static status fill_products(struct maker *k, struct remat_unit *u) {
     const struct storage *s = &k->u->storage;
@@ -278,16 +278,16 @@ static void read_value(void *to, value_id v, node_id user) {
         uint32_t def = graph_value(k->g, root)->def.i;
         uint32_t by = r->u->backward && k->second_of[def] ? k->second_of[def] : k->unit_of[def];
         uint32_t product = k->u->unit[by - 1].products + k->product_of[k->u->storage.of[root.i]];
-        uint32_t asker = (uint32_t)(r->u - k->u->unit) + 1;
-        if (k->seen[product] == asker)
+        uint32_t reader = (uint32_t)(r->u - k->u->unit) + 1;
+        if (k->seen[product] == reader)
             continue;
-        k->seen[product] = asker;
+        k->seen[product] = reader;
         r->u->n_reads++;
         r->failed = !VEC_PUSH(k->c->arena, &k->u->read, product);
     }
 }
 
-// Time as the costs pass has estimated it; without it the bytes that the node touches.
+// The cost that the costs pass has set; without it the bytes that the node reads and writes.
 static bool cost_of(struct maker *k, const struct node *n, int64_t *cost) {
     const struct storage *s = &k->u->storage;
     *cost = n->cost;
@@ -319,10 +319,11 @@ static status fill_unit(struct maker *k, struct remat_unit *u) {
         fits = fits && checked_add(held, k->u->product.at[p].bytes, &held);
     fits = fits && checked_add(k->bytes, held, &k->bytes) && k->bytes <= PROBLEM_MAX_BYTES;
     if (!fits)
-        return diag_error(k->c->diags, DIAG_LIMIT,
-                          loc_path(k->g->model->path, node_path(k->g, u->node, k->c->arena)),
-                          "the sizes of all tensors, or the costs of all nodes, leave the range "
-                          "that can be planned");
+        return diag_error(
+            k->c->diags, DIAG_LIMIT,
+            loc_path(k->g->model->path, node_path(k->g, u->node, k->c->arena)),
+            "the sum of all tensor sizes, or of all node costs, exceeds the limit of what "
+            "can be planned");
     if (!u->second)
         k->u->base_cost += u->cost;
     return ST_OK;

@@ -207,7 +207,7 @@ static void without_groups_the_sizes_are_exact(void **state) {
     struct remat r;
     stage_open(&s, crossing, "sort,shapes");
     assert_int_equal(remat_make(s.m->graph, &s.context, false, &r), ST_OK);
-    assert_int_equal(r.groups.n, 7);
+    assert_int_equal(r.clusters.n, 7);
     assert_int_equal(r.problem.persistent_bytes, 400 + 8);
     assert_int_equal(problem_given_peak(&r.problem, &s.scene.arena), peak_of(&s, s.m->graph));
     assert_true(r.problem.keep[6] && !r.problem.keep[5]);
@@ -231,7 +231,7 @@ static void chains_to_an_output_are_one_group(void **state) {
     stage_open(&s, text, "sort,shapes");
     assert_int_equal(remat_make(s.m->graph, &s.context, false, &r), ST_OK);
     assert_int_equal(r.units.n, 3);
-    assert_int_equal(r.groups.n, 1);
+    assert_int_equal(r.clusters.n, 1);
     assert_int_equal(r.problem.bytes[0], 400);
     assert_int_equal(r.problem.workspace[0], 400);
     assert_int_equal(problem_given_peak(&r.problem, &s.scene.arena), peak_of(&s, s.m->graph));
