@@ -58,12 +58,18 @@ struct place_result {
     struct strategy best; // best.n = 0: none fits, as far as was seen
     struct strategy_facts facts;
     double value;
+    double bound;             // no strategy has a lower value; -INFINITY: no bound is known
     int64_t min_excess_bytes; // none fits: how far over memory the least state was
     int64_t n_proposals, n_rounds, n_exchanges, n_exchanges_tried; // of the team; own rounds
     int32_t n_left; // ranks of the team whose search failed
     struct mcmc_count count[MCMC_KINDS];
     VEC(struct place_event) curve;
 };
+
+// Whether the best strategy is proven to be optimal.
+static inline bool place_is_optimal(const struct place_result *r) {
+    return r->best.n > 0 && r->value <= r->bound;
+}
 
 // ST_OK: a strategy that fits. ST_NO_PLAN: none was found; *out tells how near. Anything else: a
 // diagnostic tells.

@@ -44,7 +44,8 @@ static void print_devices(struct str *out, const struct plan_report *r) {
     const struct plan_placed *p = r->placed;
     strategy_report(out, &p->placement.problem, &p->result.best, &p->result.facts);
     str_addf(out, "computed again   %lld nodes\n", (long long)r->n_recomputed);
-    str_addf(out, "search           %lld proposals\n", (long long)p->result.n_proposals);
+    str_addf(out, "search           %lld proposals%s\n", (long long)p->result.n_proposals,
+             place_is_optimal(&p->result) ? "; proven optimal" : "");
 }
 
 void summary_print(struct str *out, const struct plan_report *r) {

@@ -91,7 +91,7 @@ static void add_rates(struct str *out, const struct place_result *r, int32_t n_r
     if (r->n_exchanges_tried > 0)
         str_addf(out, "; %lld of %lld replica exchanges", (long long)r->n_exchanges,
                  (long long)r->n_exchanges_tried);
-    str_add_char(out, '\n');
+    str_add(out, place_is_optimal(r) ? "; proven optimal\n" : "\n");
     if (n_ranks > 1)
         str_addf(out, "ranks            %d of %d to the end\n", n_ranks - r->n_left, n_ranks);
     for (int32_t k = 0; k < MCMC_KINDS; k++)

@@ -183,7 +183,8 @@ static bool is_over(const struct place_search *s) {
     bool some = false;
     for (int32_t k = 0; k < s->n_chains; k++)
         some = some || !s->chain[k].failed;
-    return !some || stop_now(s->stop) || (s->work > 0 && s->out->n_proposals >= s->work);
+    return !some || place_is_optimal(s->out) || stop_now(s->stop) ||
+           (s->work > 0 && s->out->n_proposals >= s->work);
 }
 
 static status improve(struct place_search *s, double seconds, bool is_end) {
@@ -246,7 +247,7 @@ static status run_and_improve(struct place_search *s) {
     s->stop->deadline_ns = end;
     if (st == ST_OK && s->options->checkpoint_path)
         st = place_save(s);
-    if (st != ST_OK || !improves || stop_now(s->stop))
+    if (st != ST_OK || !improves || place_is_optimal(s->out) || stop_now(s->stop))
         return st;
     st = improve(s, timed ? stop_seconds_left(s->stop) : 0, true);
     return st == ST_OK && !s->options->team ? run_rounds(s) : st;
@@ -400,7 +401,8 @@ status place(const struct placement *p, const struct place_options *options,
     struct stop *stop = hooks->stop ? hooks->stop : &own;
     int64_t before = stop->deadline_ns, now = stop_clock_ns();
     uint64_t rank = options->team ? (uint64_t)options->team->rank : 0;
-    *out = (struct place_result){.value = INFINITY};
+    *out = (struct place_result){.value = INFINITY,
+                                 .bound = place_bound(p, &options->objective, a->mem)};
     if (options->seconds > 0 && options->seconds < 1e9 &&
         now + (int64_t)(options->seconds * 1e9) < before)
         stop->deadline_ns = now + (int64_t)(options->seconds * 1e9);

@@ -58,6 +58,9 @@ status place_keep(struct place_search *s, const struct strategy *x, double value
 // Whether two replicas swap their heat, for a random number of [0, 1).
 bool place_swaps(double heat_a, double cost_a, double heat_b, double cost_b, double unit);
 
+// No strategy has a lower value of the objective (place_bound.c); -INFINITY: no bound is known.
+double place_bound(const struct placement *p, const struct mcmc_objective *o, struct mem *mem);
+
 struct place_totals place_own_totals(const struct place_search *s);
 
 // The searches of options.team (place_team.c). A search that is over meets the others until all of

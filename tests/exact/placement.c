@@ -152,8 +152,8 @@ static void try_assignments(struct brute *b, int32_t v, bool copies) {
         b->best = load;
 }
 
-static int64_t by_search(struct scene *sc, const struct placement *p, bool latency, bool copies,
-                         int64_t work) {
+static struct place_result by_search(struct scene *sc, const struct placement *p, bool latency,
+                                     bool copies, int64_t work) {
     struct place_options o = place_defaults();
     struct place_result r;
     o.objective.goal = latency ? MCMC_LATENCY : MCMC_THROUGHPUT;
@@ -164,11 +164,11 @@ static int64_t by_search(struct scene *sc, const struct placement *p, bool laten
     status st = place(p, &o, &(struct place_hooks){0}, &sc->arena, &sc->diags, &r);
     if (st != ST_OK && st != ST_NO_PLAN)
         fail_msg("%s", sc->diags.list.at[0].text);
-    return st == ST_OK ? (int64_t)r.value : INT64_MAX;
+    return r;
 }
 
 static void compare(bool latency, int32_t n_instances, int32_t most_nodes, int64_t work) {
-    int32_t n_equal = 0, n_fit = 0, n_copied = 0;
+    int32_t n_equal = 0, n_fit = 0, n_copied = 0, n_proven = 0;
     for (int32_t i = 0; i < n_instances; i++) {
         struct scene sc;
         scene_open(&sc);
@@ -189,7 +189,10 @@ static void compare(bool latency, int32_t n_instances, int32_t most_nodes, int64
         if (copies)
             try_assignments(&b, 0, true);
         n_copied += b.best < alone;
-        int64_t found = by_search(&sc, &p, latency, copies, work);
+        struct place_result r = by_search(&sc, &p, latency, copies, work);
+        int64_t found = r.best.n > 0 ? (int64_t)r.value : INT64_MAX;
+        assert_true(r.bound <= (double)b.best);
+        n_proven += place_is_optimal(&r);
         if (found != b.best)
             print_message("instance %d (%s, %d nodes): brute force %lld, search %lld\n", i,
                           copies ? "copies" : "no copies", p.graph.n, (long long)b.best,
@@ -198,11 +201,12 @@ static void compare(bool latency, int32_t n_instances, int32_t most_nodes, int64
         n_fit += b.best != INT64_MAX;
         scene_close(&sc);
     }
-    print_message("%d of %d equal; %d fit at all, in %d copies pay\n", n_equal, n_instances, n_fit,
-                  n_copied);
+    print_message("%d of %d equal; %d fit at all, %d proven optimal, in %d copies pay\n", n_equal,
+                  n_instances, n_fit, n_proven, n_copied);
     assert_int_equal(n_equal, n_instances);
     assert_true(n_fit > n_instances / 2);
     assert_true(n_copied > 0);
+    assert_true(n_proven > 0);
 }
 
 static void throughput(void **state) {

@@ -117,9 +117,9 @@ static void free_team(struct member *m) {
     free(m);
 }
 
-static void open_problem(struct scene *s, int32_t most_nodes, struct placement *p) {
+static void open_problem(struct scene *s, struct placement *p) {
     const struct random_shape shape = {
-        .most_nodes = most_nodes, .n_devices = 3, .groups = true, .sizes = true, .memory = 150};
+        .most_nodes = 40, .n_devices = 3, .groups = true, .sizes = true, .memory = 150};
     scene_open(s);
     random_placement(s, 7, &shape, p);
 }
@@ -128,7 +128,7 @@ static void the_same_every_time(void **state) {
     (void)state;
     struct scene s;
     struct placement p;
-    open_problem(&s, 40, &p);
+    open_problem(&s, &p);
     struct member *a = make_team(&p, 2), *b = make_team(&p, 2);
     run_team(a);
     run_team(b);
@@ -154,7 +154,7 @@ static void the_others_go_on(void **state) {
     (void)state;
     struct scene s;
     struct placement p;
-    open_problem(&s, 12, &p);
+    open_problem(&s, &p);
     for (int victim = 0; victim < RANKS; victim++)
         for (int n_meetings = 0; n_meetings < 3; n_meetings++) {
             struct member *m = make_team(&p, 1);
@@ -176,7 +176,7 @@ static void a_signal_ends_all(void **state) {
     (void)state;
     struct scene s;
     struct placement p;
-    open_problem(&s, 12, &p);
+    open_problem(&s, &p);
     for (int first = 0; first < RANKS; first++) {
         struct member *m = make_team(&p, 1);
         for (int k = 0; k < RANKS; k++)
