@@ -2,7 +2,7 @@
 //
 //     pipeline MODEL OUTPUT PASSES|- [OPTION=VALUE]...
 //
-// "-" instead of passes runs everything that the command `mfc` does. Build it with
+// "-" instead of passes runs the default pipeline, as the command `mfc` does. Build it with
 //
 //     cc pipeline.c $(pkg-config --cflags --libs mfc) -o pipeline
 #include <mfc.h>

@@ -1,13 +1,13 @@
 // Times every node of a model on ONNX Runtime and keeps the profile, for `mfc --profile`:
 //
-//     mfc model.onnx -o step.onnx
+//     mfc model.onnx -o step.onnx --budget none
 //     node examples/profile.mjs step.onnx -o profile.json
 //     mfc model.onnx -o plan.onnx --profile profile.json
 //
 // Options: -o FILE (profile.json), --runs N (5; one more comes first and does not count), --level disabled|basic|extended|all
-// (disabled: every node runs as it is written), --threads N (as many as ONNX Runtime takes), --inputs FILE (a JSON object from
-// names of inputs to flat lists of numbers). What is not given is made up: small random floats, integers 0 and 1.
-// `onnxruntime-node` is looked for in the folder that MFC_NODE_MODULES names, or here.
+// (disabled: no node is fused), --threads N (default: ONNX Runtime's), --inputs FILE (a JSON object from names of inputs to flat
+// lists of numbers). Other inputs are made up: small random floats, integers 0 and 1. `onnxruntime-node` is loaded from the
+// folder in MFC_NODE_MODULES, or from here.
 import { mkdtempSync, readFileSync, readdirSync, rmSync, copyFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';

@@ -6,7 +6,7 @@
 //     const outputs = await devices.run({ image: ... });  // name -> { type, dims, data }
 //     devices.close();
 //
-// `onnxruntime-node` is looked for in the folder that MFC_NODE_MODULES names, or here.
+// `onnxruntime-node` is loaded from the folder in MFC_NODE_MODULES, or from here.
 import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -3,9 +3,9 @@
 //     mfc examples/training/cnn.onnx -o step.onnx --optimizer sgd --weights inputs --initial start.onnx
 //     node examples/training/train.mjs step.onnx start.onnx sgd
 //
-// The step takes images, labels, the parameters and the optimizer's settings, and gives the loss and next(NAME) for every parameter
-// NAME, which is fed back as NAME; start.onnx gives what they start from. The losses must be those that PyTorch saw (cnn_curve.json). `onnxruntime-node` is looked for in the folder that
-// MFC_NODE_MODULES names, or here.
+// The step takes images, labels, the parameters and the optimizer's settings, and gives the loss and next(NAME) for every
+// parameter NAME, which is fed back as NAME; start.onnx gives their initial values. The losses must be those of PyTorch
+// (cnn_curve.json). `onnxruntime-node` is loaded from the folder in MFC_NODE_MODULES, or from here.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';

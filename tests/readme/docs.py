@@ -6,6 +6,7 @@
   Options of a script of the tree must occur in that script or in a module beside it;
 - in CONTRIBUTING.md and docs/architecture.md, every name in code marks occurs in the source, and a block marked with a
   file name is a part of that file; an ellipsis stands for anything within a line;
+- the text uses one word for one thing: none of RETIRED;
 - docs/architecture.md gives every module, and what it may use, as tests/structure/includes.py does."""
 import ast
 import functools
@@ -22,7 +23,12 @@ PAGES = sorted(glob.glob("*.md", root_dir=source) + glob.glob("docs/*.md", root_
 STRICT = ("CONTRIBUTING.md", "docs/architecture.md")
 TOPS = ("backend/", "bench/", "docs/", "examples/", "frontend/", "ir/", "passes/", "scripts/", "solver/", "tests/",
         "third_party/")
-counts = {"links": 0, "paths": 0, "options": 0, "names": 0, "blocks": 0, "modules": 0}
+# Words that other terms have replaced: baseline step, recomputed, overhead, persistent memory, liveness peak, offload,
+# arena, file order, dead, stopped, default, out of memory.
+RETIRED = re.compile(r"unplanned|computed? again|time more|extra time|fixed part|held throughout|by liveness|put aside|"
+                     r"laid out|as they stand|nobody|told to end|preset|no room|the whole way|priced|what is to be small|"
+                     r"cannot treat|let go|had better|\bheat\b|\btwins?\b", re.I)
+counts = {"links": 0, "paths": 0, "options": 0, "names": 0, "blocks": 0, "modules": 0, "words": 0}
 complaints = []
 
 
@@ -153,6 +159,13 @@ def check_blocks(page, text):
             complaints.append(f"{page}: the block marked {name} is not in that file:\n{block}")
 
 
+def check_words(page, text):
+    text = re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S))
+    counts["words"] += len(text.split())
+    for found in RETIRED.findall(text):
+        complaints.append(f"{page}: \"{found}\": use the term that replaces it")
+
+
 def check_modules(text):
     rules = {}
     for node in ast.parse(read("tests/structure/includes.py")).body:
@@ -176,6 +189,7 @@ for page in PAGES:
     check_links(page, text)
     check_paths(page, text)
     check_options(page, text)
+    check_words(page, text)
     if page in STRICT:
         check_names(page, text)
         check_blocks(page, text)
