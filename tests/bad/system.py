@@ -12,6 +12,7 @@ import command
 from command import check, finish, run
 
 MODEL = sys.argv[3]
+STEP = ["--budget", "none"]  # what is written is the subject, not the search
 AS_NOBODY = {"user": 65534, "group": 65534, "extra_groups": []} if os.getuid() == 0 else {}
 
 
@@ -57,15 +58,15 @@ with tempfile.TemporaryDirectory() as folder:
     check("read-only folder", run([model, "-o", os.path.join(closed, "x.onnx")], **AS_NOBODY), (8,),
           r"Permission denied", closed)
 
-    check("full disk", run([model, "-o", out], before=small_files), (8,), r"cannot write", target)
+    check("full disk", run([model, "-o", out, *STEP], before=small_files), (8,), r"cannot write", target)
     with open(out, "wb") as f:
         f.write(b"the old one")
-    check("full disk, output exists", run([model, "-o", out], before=small_files), (8,), r"cannot write",
+    check("full disk, output exists", run([model, "-o", out, *STEP], before=small_files), (8,), r"cannot write",
           target, ["out.onnx"])
     if content(out) != b"the old one":
         command.failures.append("full disk, output exists")
         print("full disk: the old output is gone")
-    check("full standard output", run([model, "-o", "-"], before=small_files), (8,), r"cannot write", target,
+    check("full standard output", run([model, "-o", "-", *STEP], before=small_files), (8,), r"cannot write", target,
           ["out.onnx"])
 
     # A real one, where we may mount.
@@ -75,18 +76,18 @@ with tempfile.TemporaryDirectory() as folder:
                               stderr=subprocess.DEVNULL) == 0
     if mounted:
         try:
-            check("full tmpfs", run([model, "-o", os.path.join(disk, "x.onnx")]), (8,), r"No space left", disk)
+            check("full tmpfs", run([model, "-o", os.path.join(disk, "x.onnx"), *STEP]), (8,), r"No space left", disk)
         finally:
             subprocess.check_call(["umount", disk])
 
     # What is allowed: over the old output, and over the model itself.
-    check("over the old output", run([model, "-o", out, "--budget", "none"]), (0,), r"^$", target, ["out.onnx"])
+    check("over the old output", run([model, "-o", out, *STEP]), (0,), r"^$", target, ["out.onnx"])
     fresh = content(out)
-    check("over itself", run([model, "-o", model, "--budget", "none"]), (0,), r"^$", target, ["out.onnx"])
+    check("over itself", run([model, "-o", model, *STEP]), (0,), r"^$", target, ["out.onnx"])
     if content(model) != fresh:
         command.failures.append("over itself")
         print("the model over itself is not what it is elsewhere")
-    code, piped, err = run(["-", "-o", "-", "--budget", "none"], stdin=open(MODEL, "rb"))
+    code, piped, err = run(["-", "-o", "-", *STEP], stdin=open(MODEL, "rb"))
     if code != 0 or piped != fresh:
         command.failures.append("through pipes")
         print(f"through pipes: {code} {err}")

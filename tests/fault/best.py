@@ -72,7 +72,7 @@ def main(mfc, scratch):
     stream = scratch + "/stream"
     os.mkfifo(stream)
     fd = os.open(stream, os.O_RDWR)
-    subprocess.run([mfc, "place", problem, "--time", "3", "-j1", "-q", "-o", stream], stdout=subprocess.DEVNULL, check=True)
+    subprocess.run([mfc, "place", problem, "--work", "20000", "-j1", "-q", "-o", stream], stdout=subprocess.DEVNULL, check=True)
     json.loads(os.read(fd, 1 << 16))
     os.close(fd)
 

@@ -3,10 +3,11 @@
 // what the process itself does (some megabytes) to be well below that.
 //
 //     node plans.mjs MFC NETWORKS        NETWORKS: the folder with resnet-op17.onnx, unet-op17.onnx
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { writeAttention } from './attention.mjs';
 import { compare, summary } from './compare.mjs';
 import { measure } from './measure.mjs';
@@ -38,13 +39,12 @@ function check(name, budget, level, plan, reference) {
 
 try {
   for (const { name, model, options, budgets } of CASES) {
-    const step = join(folder, 'step.onnx'), plan = join(folder, 'plan.onnx'), reference = (level) => join(folder, 'unplanned.' + level);
+    const step = join(folder, 'step.onnx'), plan = (budget) => join(folder, `plan.${budget}.onnx`), reference = (level) => join(folder, 'unplanned.' + level);
     execFileSync(mfc, [model, '-o', step, '-q', '--budget', 'none', ...options]);
     for (const level of LEVELS) measure(step, { level, runs: 1, save: reference(level) });
-    for (const budget of budgets) {
-      execFileSync(mfc, [model, '-o', plan, '-q', '--budget', budget, ...options, ...SEARCH]);
-      for (const level of LEVELS) check(name, budget, level, plan, reference(level));
-    }
+    // The searches run side by side, one thread each; the measurements one after the other.
+    await Promise.all(budgets.map((budget) => promisify(execFile)(mfc, [model, '-o', plan(budget), '-q', '--budget', budget, ...options, ...SEARCH])));
+    for (const budget of budgets) for (const level of LEVELS) check(name, budget, level, plan(budget), reference(level));
   }
 } finally {
   rmSync(folder, { recursive: true });

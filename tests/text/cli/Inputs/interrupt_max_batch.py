@@ -14,7 +14,7 @@ for line in run.stderr:
     if n_tried == 3:
         break
 run.send_signal(signal.SIGINT)
-out, _ = run.communicate(timeout=120)
+out, _ = run.communicate()
 found = json.load(open(path, encoding="utf-8"))
 batch = {m["name"]: m["batch"] for m in found["methods"]}
 assert found["interrupted"] and list(batch) == ["keep-all", "recursive", "portfolio"], found

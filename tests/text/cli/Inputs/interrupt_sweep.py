@@ -15,7 +15,7 @@ for line in run.stderr:
     if "portfolio at 80.0 %" in line:
         break
 run.send_signal(signal.SIGINT)
-out, _ = run.communicate(timeout=120)
+out, _ = run.communicate()
 rows = list(csv.DictReader(open(table, encoding="utf-8")))
 done = [r for r in rows if r["method"] == "portfolio" and r["cost"]]
 assert run.returncode == 130, f"exit code {run.returncode}"

@@ -9,7 +9,7 @@ import sys
 mfc, name, path, *options = sys.argv[1:]
 number = getattr(signal, name)
 rng = random.Random(4)
-n = 600
+n = 200
 nodes = [{"cost": rng.randrange(1, 1000), "bytes": rng.randrange(100, 6000)} for _ in range(n)]
 edges = sorted({(max(0, i - rng.randrange(1, 40)), i) for i in range(1, n) for _ in range(2)})
 with open(path + ".problem.json", "w") as f:
