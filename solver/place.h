@@ -61,7 +61,8 @@ struct place_result {
     double bound;             // no strategy has a lower value; -INFINITY: no bound is known
     int64_t min_excess_bytes; // none fits: how far over memory the least state was
     int64_t n_proposals, n_rounds, n_exchanges, n_exchanges_tried; // of the team; own rounds
-    int32_t n_left; // ranks of the team whose search failed
+    int64_t n_refused; // strategies that the checker did not accept: defects, always 0
+    int32_t n_left;    // ranks of the team whose search failed
     struct mcmc_count count[MCMC_KINDS];
     VEC(struct place_event) curve;
 };

@@ -6,15 +6,11 @@
 #include <unistd.h>
 
 #include "ir/base/parallel.h"
-#include "solver/place/place_remat.h"
 
 enum { ROUND_PROPOSALS = 1000, EXCHANGE_STREAM = 1 << 20 }; // proposals: of each chain, in the mean
-#define REMAT_SHARE   0.25 // of the time, for starts that recompute
 #define POLISH_SHARE  0.05 // of the time, each time that the best is polished on the way
 #define POLISH_END    0.1  // and in the end
-#define COLDEST       1e-4 // temperatures at first, relative to the cost
-#define HOTTEST       0.3
-#define COOLER_SHARE  0.6 // of the proposals of the next cooler rung
+#define COOLER_SHARE  0.6  // of the proposals of the next cooler rung
 #define HEAT_STEP     1.2
 #define LEAST_HEAT    1e-7
 #define MOST_HEAT     0.3
@@ -48,35 +44,53 @@ static bool copy_best(struct place_search *s, const struct strategy *x) {
 
 status place_keep(struct place_search *s, const struct strategy *x, double value) {
     struct place_result *out = s->out;
-    if (!copy_best(s, x))
-        return diag_out_of_memory(s->diags);
-    out->value = value;
     struct arena scratch = arena_make(s->arena->mem);
+    struct diags d = diags_make(&scratch);
     struct strategy_facts f;
-    status st = strategy_check(s->p, &out->best, &scratch, s->diags, &f);
+    status st = strategy_check(s->p, x, &scratch, &d, &f);
+    bool is_custom = s->options->objective.goal == MCMC_CUSTOM; // may be rounded otherwise
+    if (st == ST_OK && !is_custom && mcmc_value_of_facts(&s->options->objective, s->p, &f) != value)
+        st = ST_VERIFY;
+    if (st == ST_OK && !copy_best(s, x))
+        st = ST_LIMIT;
     if (st == ST_OK) {
+        out->value = value;
         struct place_event e = {value, f.makespan_cost, f.load_cost, place_team_proposals(s),
                                 (double)(stop_clock_ns() - s->start_ns) * 1e-9};
         if (!VEC_PUSH(s->arena, &out->curve, e))
-            st = diag_out_of_memory(s->diags);
+            st = ST_LIMIT;
         else if (s->hooks->improved)
             s->hooks->improved(s->hooks->context, &e, &out->best, &f);
     }
     arena_free(&scratch);
-    return st;
+    out->n_refused += st == ST_VERIFY;
+    return st == ST_LIMIT ? diag_out_of_memory(s->diags) : ST_OK;
+}
+
+void place_start(struct place_search *s, struct place_chain *ch, const struct strategy *x) {
+    if (mcmc_start(&ch->mc, x))
+        return;
+    ch->failed = true;
+    s->out->n_refused += !ch->mc.sim.broken;
 }
 
 // The best of all chains, in the order of their numbers; checked before anybody hears of it.
 static status collect(struct place_search *s) {
-    const struct mcmc *better = NULL;
+    struct mcmc *better = NULL;
     for (int32_t k = 0; k < s->n_chains; k++) {
-        const struct mcmc *c = &s->chain[k].mc;
+        struct mcmc *c = &s->chain[k].mc;
         if (c->n_best > 0 && c->best_value < (better ? better->best_value : s->out->value))
             better = c;
     }
     if (!better)
         return ST_OK;
-    return place_keep(s, &(struct strategy){better->best, better->n_best}, better->best_value);
+    struct strategy best = {better->best, better->n_best};
+    status st = place_keep(s, &best, better->best_value);
+    if (s->out->value != better->best_value) { // refused
+        better->n_best = 0;
+        better->best_value = INFINITY;
+    }
+    return st;
 }
 
 // ---- Rounds ----
@@ -155,8 +169,8 @@ static void restart(struct place_search *s) {
             worst = s->at_rung[r];
         }
     }
-    if (worst >= 0 && !mcmc_start(&s->chain[worst].mc, &s->out->best))
-        s->chain[worst].failed = true;
+    if (worst >= 0)
+        place_start(s, &s->chain[worst], &s->out->best);
 }
 
 // Every chain takes up its present state afresh, as it would from a checkpoint: so a search that is
@@ -168,9 +182,11 @@ static status settle(struct place_search *s) {
         if (ch->failed)
             continue;
         struct strategy now = {ARENA_ARRAY(&scratch, struct task, ch->mc.sim.n_in), 0};
-        if (now.at)
-            now.n = sim_save(&ch->mc.sim, now.at);
-        ch->failed = !now.at || !mcmc_start(&ch->mc, &now);
+        ch->failed = !now.at;
+        if (ch->failed)
+            continue;
+        now.n = sim_save(&ch->mc.sim, now.at);
+        place_start(s, ch, &now);
     }
     arena_free(&scratch);
     if (!s->is_saving)
@@ -255,85 +271,10 @@ static status run_and_improve(struct place_search *s) {
 
 // ---- Beginning and end ----
 
-static status make_starts(struct place_search *s) {
-    struct arena scratch = arena_make(s->arena->mem);
-    status st = ST_OK;
-    for (int32_t k = 0; k < s->options->n_initial && s->n_initial < PLACE_STARTS_MOST / 2; k++) {
-        struct strategy_facts f;
-        st = strategy_replay(s->p, &s->options->starts[k], &scratch, s->diags, &f);
-        if (st != ST_OK)
-            break;
-        s->starts[s->n_initial++] = s->options->starts[k];
-    }
-    arena_free(&scratch);
-    if (st != ST_OK || (!s->options->allowed.devices && s->n_initial > 0)) // others have others
-        return st;
-    int32_t n = 0;
-    struct remat_effort effort = {.stop = s->stop,
-                                  .seconds = s->options->seconds * REMAT_SHARE,
-                                  .seed = s->options->seed,
-                                  .worker_path = s->options->worker_path};
-    if (s->options->allowed.recompute && !s->options->resume) // dear, and not to be needed
-        n = place_remat(s->p, &effort, s->arena, s->starts + s->n_initial,
-                        PLACE_STARTS_MOST - s->n_initial);
-    s->n_initial += n > 0 ? n : 0;
-    if (n >= 0)
-        n = place_starts(s->p, s->options->allowed.copies, s->arena, s->starts + s->n_initial,
-                         PLACE_STARTS_MOST - s->n_initial);
-    s->n_initial += n > 0 ? n : 0;
-    return n < 0 ? diag_out_of_memory(s->diags) : ST_OK;
-}
-
-// A resumed search takes over a given strategy that is better than the incumbent of its checkpoint.
-static status keep_better_starts(struct place_search *s) {
-    const struct place_options *o = s->options;
-    status st = ST_OK;
-    for (int32_t k = 0; st == ST_OK && k < o->n_initial; k++) {
-        struct arena scratch = arena_make(s->arena->mem);
-        struct diags d = diags_make(&scratch);
-        struct strategy_facts f;
-        if (strategy_check(s->p, &o->starts[k], &scratch, &d, &f) == ST_OK) {
-            double value = mcmc_value_of_facts(&o->objective, s->p, &f);
-            if (value < s->out->value)
-                st = place_keep(s, &o->starts[k], value);
-        }
-        arena_free(&scratch);
-    }
-    return st;
-}
-
-static status make_chains(struct place_search *s) {
-    const struct place_options *o = s->options;
-    s->n_chains = o->n_chains < 1 ? 1 : o->n_chains;
-    s->n_chains = s->n_chains < PLACE_CHAINS_MOST ? s->n_chains : PLACE_CHAINS_MOST;
-    s->chain = ARENA_ARRAY(s->arena, struct place_chain, s->n_chains);
-    s->at_rung = ARENA_ARRAY(s->arena, int32_t, s->n_chains);
-    s->temperature = ARENA_ARRAY(s->arena, double, s->n_chains);
-    if (!s->chain || !s->at_rung || !s->temperature)
-        return diag_out_of_memory(s->diags);
-    int32_t n_good = 0, n_more = s->n_initial - s->n_chains;
-    int32_t first = o->team ? o->team->rank * s->n_chains : 0;
-    for (int32_t k = 0; k < s->n_chains; k++) {
-        struct place_chain *ch = &s->chain[k];
-        double up = s->n_chains > 1 ? (double)k / (s->n_chains - 1) : 0.25;
-        s->temperature[k] = COLDEST / s->p->n_groups * pow(HOTTEST / COLDEST, up);
-        s->at_rung[k] = ch->rung = k;
-        ch->arena = arena_make(s->arena->mem);
-        ch->failed = !mcmc_make(&ch->arena, s->p, &o->objective, o->allowed, o->seed,
-                                (uint64_t)(first + k), &ch->mc);
-        // What no chain begins with may still be the best so far.
-        for (int32_t i = 0; k == 0 && i < n_more && !ch->failed; i++)
-            ch->failed = !mcmc_start(&ch->mc, &s->starts[s->n_chains + i]);
-        ch->failed = ch->failed || !mcmc_start(&ch->mc, &s->starts[(first + k) % s->n_initial]);
-        n_good += !ch->failed;
-    }
-    return n_good > 0 ? ST_OK : diag_out_of_memory(s->diags);
-}
-
 struct place_totals place_own_totals(const struct place_search *s) {
     const struct place_result *out = s->out;
-    struct place_totals sum = {
-        out->n_proposals, out->n_exchanges, out->n_exchanges_tried, INT64_MAX, {{0}}};
+    struct place_totals sum = {out->n_proposals, out->n_exchanges, out->n_exchanges_tried,
+                               out->n_refused,   INT64_MAX,        {{0}}};
     for (int32_t k = 0; k < s->n_chains; k++) {
         const struct mcmc *c = &s->chain[k].mc;
         for (int32_t m = 0; m < MCMC_KINDS; m++) {
@@ -351,7 +292,7 @@ static void sum_up(struct place_search *s) {
     const struct team *t = s->options->team;
     struct place_result *out = s->out;
     struct place_totals own = place_own_totals(s);
-    out->n_proposals = out->n_exchanges = out->n_exchanges_tried = 0;
+    out->n_proposals = out->n_exchanges = out->n_exchanges_tried = out->n_refused = 0;
     out->min_excess_bytes = INT64_MAX;
     for (int32_t k = 0; k < (t ? t->n : 1); k++) {
         const struct place_totals *x = t && k != t->rank ? &s->peer[k].done : &own;
@@ -362,6 +303,7 @@ static void sum_up(struct place_search *s) {
         out->n_proposals += x->n_proposals;
         out->n_exchanges += x->n_exchanges;
         out->n_exchanges_tried += x->n_exchanges_tried;
+        out->n_refused += x->n_refused;
         if ((x == &own || x->n_proposals > 0) && x->min_excess_bytes < out->min_excess_bytes)
             out->min_excess_bytes = x->min_excess_bytes;
         out->n_left += t && k != t->rank && s->peer[k].has_left;
@@ -371,13 +313,13 @@ static void sum_up(struct place_search *s) {
 static status search(struct place_search *s) {
     status st = s->options->team ? place_team_make(s) : ST_OK;
     if (st == ST_OK)
-        st = make_starts(s);
+        st = place_make_starts(s);
     if (st == ST_OK)
-        st = make_chains(s);
+        st = place_make_chains(s);
     if (st == ST_OK && s->options->resume)
         st = place_resume(s);
     if (st == ST_OK && s->options->resume)
-        st = keep_better_starts(s);
+        st = place_keep_better_starts(s);
     if (st == ST_OK)
         st = collect(s);
     if (st == ST_OK)
@@ -389,6 +331,12 @@ static status search(struct place_search *s) {
             arena_free(&s->chain[k].arena);
     if (st != ST_OK)
         return st;
+    if (s->out->n_refused > 0)
+        diag_warning(
+            s->diags, DIAG_VERIFY, loc_none(),
+            "the search made %lld invalid strategies, which were refused: this is a defect "
+            "of mfc",
+            (long long)s->out->n_refused);
     if (s->out->best.n == 0)
         return ST_NO_PLAN;
     return strategy_check(s->p, &s->out->best, s->arena, s->diags, &s->out->facts);

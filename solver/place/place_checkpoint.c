@@ -196,7 +196,10 @@ static status read_chain(struct place_search *s, const json_t *object, int32_t k
     }
     c->n_best = 0;
     c->best_value = real_of(object, "best_value");
-    return mcmc_start(c, &now) ? ST_OK : diag_out_of_memory(s->diags);
+    if (mcmc_start(c, &now))
+        return ST_OK;
+    return c->sim.broken ? diag_out_of_memory(s->diags)
+                         : malformed(s, "the tasks of a chain are not a valid strategy");
 }
 
 static status read_numbers(const struct place_search *s, const json_t *root,
@@ -263,6 +266,8 @@ static status read_search(struct place_search *s, const json_t *root, struct are
     st = read_tasks(s, scratch, json_object_get(root, "best"), &best);
     if (st == ST_OK && best.n > 0)
         st = place_keep(s, &best, real_of(root, "value"));
+    if (st == ST_OK && r->best.n != best.n)
+        return malformed(s, "its best strategy is not valid");
     for (int32_t k = 0; st == ST_OK && k < s->n_chains; k++)
         st = read_chain(s, json_array_get(chains, (size_t)k), k, scratch);
     return st;

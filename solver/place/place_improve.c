@@ -47,7 +47,7 @@ status place_improve(struct place_search *s, double seconds, bool is_end) {
                                          &polished, &better)
                           : ST_LIMIT;
     if (better)
-        to->failed = !mcmc_start(&to->mc, &polished);
+        place_start(s, to, &polished);
     arena_free(&scratch);
     return st ? diag_out_of_memory(s->diags) : ST_OK;
 }

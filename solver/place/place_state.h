@@ -15,7 +15,7 @@ struct place_chain {
 
 // What a search has done, to be summed over a team.
 struct place_totals {
-    int64_t n_proposals, n_exchanges, n_exchanges_tried, min_excess_bytes;
+    int64_t n_proposals, n_exchanges, n_exchanges_tried, n_refused, min_excess_bytes;
     struct mcmc_count count[MCMC_KINDS];
 };
 
@@ -52,8 +52,19 @@ struct place_search {
     double told_value; // of the incumbent that this search has told the others
 };
 
-// A strategy that is better than the incumbent becomes it, once it is checked.
+// A strategy that is better than the incumbent takes its place, if the checker accepts it and
+// confirms its value; else it is counted as refused.
 status place_keep(struct place_search *s, const struct strategy *x, double value);
+
+// The chain continues from a strategy; if the simulator refuses it, it is counted and the chain
+// fails.
+void place_start(struct place_search *s, struct place_chain *ch, const struct strategy *x);
+
+// Initial solutions and chains (place_make.c). A resumed search takes over given strategies that
+// are better than its incumbent.
+status place_make_starts(struct place_search *s);
+status place_make_chains(struct place_search *s);
+status place_keep_better_starts(struct place_search *s);
 
 // Whether two replicas swap their heat, for a random number of [0, 1).
 bool place_swaps(double heat_a, double cost_a, double heat_b, double cost_b, double unit);

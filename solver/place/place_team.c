@@ -79,7 +79,7 @@ static void exchange_states(struct place_search *s, const struct pairing *pair,
     if (!place_swaps(s->temperature[pair->rung], mcmc_cost(&own->mc), theirs->temperature,
                      theirs->cost, pair->unit))
         return;
-    own->failed = !mcmc_start(&own->mc, offered);
+    place_start(s, own, offered);
     s->out->n_exchanges++;
 }
 

@@ -192,6 +192,7 @@ static void compare(bool latency, int32_t n_instances, int32_t most_nodes, int64
         struct place_result r = by_search(&sc, &p, latency, copies, work);
         int64_t found = r.best.n > 0 ? (int64_t)r.value : INT64_MAX;
         assert_true(r.bound <= (double)b.best);
+        assert_int_equal(r.n_refused, 0);
         n_proven += place_is_optimal(&r);
         if (found != b.best)
             print_message("instance %d (%s, %d nodes): brute force %lld, search %lld\n", i,

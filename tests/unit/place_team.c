@@ -139,6 +139,7 @@ static void the_same_every_time(void **state) {
         assert_true(x->value == a[0].result.value); // all know the best
         assert_int_equal(x->n_proposals, a[0].result.n_proposals);
         assert_int_equal(x->n_left, 0);
+        assert_int_equal(x->n_refused, 0);
         assert_int_equal(x->best.n, y->best.n);
         assert_memory_equal(x->best.at, y->best.at, (size_t)x->best.n * sizeof *x->best.at);
     }
@@ -166,6 +167,7 @@ static void the_others_go_on(void **state) {
             assert_true(m[one].result.value == m[other].result.value);
             assert_int_equal(m[one].result.n_left, 1);
             assert_int_equal(m[other].result.n_left, 1);
+            assert_int_equal(m[one].result.n_refused, 0);
             free_team(m);
         }
     scene_close(&s);
