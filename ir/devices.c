@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ir/base/options.h"
+#include "ir/base/quantity.h"
 #include "ir/keys.h"
 
 uint32_t devices_add(struct model *m, const char *name) {
@@ -106,7 +107,7 @@ bool devices_memory(const struct model *m, int64_t *memory_bytes) {
             return false;
         memcpy(number, text, n);
         memory_bytes[i] = INT64_MAX;
-        if (n && !options_parse_bytes(number, &memory_bytes[i]))
+        if (n && !quantity_parse_bytes(number, &memory_bytes[i]))
             return false;
         text += n + (text[n] != 0);
     }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "ir/base/checked.h"
-#include "ir/base/half.h"
 #include "ir/base/limits.h"
+#include "ir/half.h"
 
 bool tensor_elements(const struct tensor *t, int64_t *n) {
     *n = 1;

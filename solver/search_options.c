@@ -5,6 +5,7 @@
 
 #include "ir/base/digest.h"
 #include "ir/base/formula.h"
+#include "ir/base/quantity.h"
 
 static status bad_method(struct diags *d, const char *name) {
     struct arena scratch = arena_make(d->arena->mem);
@@ -25,12 +26,12 @@ status search_options_read(const struct options *o, struct diags *d, struct solv
         out->method = options_text(o, "method");
     if (!solve_method_find(out->method))
         return bad_method(d, out->method);
-    if (!options_parse_share(options_text(o, "gap"), &out->gap))
+    if (!quantity_parse_share(options_text(o, "gap"), &out->gap))
         return diag_error(d, DIAG_USAGE, loc_none(), "--gap wants a share such as 0.1%%");
     out->free_order = strcmp(options_text(o, "order"), "free") == 0;
     out->work = options_int(o, "work");
     // Work alone decides when it is given without a time: the result can then be repeated.
-    out->seconds = out->work > 0 && !options_given(o, "time") ? 0 : options_real(o, "time");
+    out->seconds = out->work > 0 && !options_given(o, "time") ? 0 : options_seconds(o, "time");
     out->seed = (uint64_t)options_int(o, "seed");
     out->threads = (int32_t)options_int(o, "threads");
     return ST_OK;
@@ -69,7 +70,7 @@ status search_options_read_place(const struct options *o, struct arena *a, struc
     out->allowed.offload = !options_flag(o, "no-offload");
     out->work = options_int(o, "work");
     // Work alone decides when it is given without a time: the result can then be repeated.
-    out->seconds = out->work > 0 && !options_given(o, "time") ? 0 : options_real(o, "time");
+    out->seconds = out->work > 0 && !options_given(o, "time") ? 0 : options_seconds(o, "time");
     out->seed = (uint64_t)options_int(o, "seed");
     out->threads = (int32_t)options_int(o, "threads");
     return read_objective(o, a, d, &out->objective);

@@ -185,7 +185,7 @@ void watch_save(struct watch *w, bool (*save)(void *context, double seconds), vo
 
 // How long a search may take, when that is known before.
 static double limit_of(const struct options *o) {
-    return options_int(o, "work") > 0 ? 0 : options_real(o, "time");
+    return options_int(o, "work") > 0 ? 0 : options_seconds(o, "time");
 }
 
 static void *watch_thread(void *context) {

@@ -64,7 +64,8 @@ static struct offsets_options settings(struct cli *c) {
     };
     // A limit on work alone makes the answer repeatable: the clock then has no say.
     if (options_given(&c->options, "time") || options.work == 0)
-        c->stop->deadline_ns = stop_clock_ns() + (int64_t)(options_real(&c->options, "time") * 1e9);
+        c->stop->deadline_ns =
+            stop_clock_ns() + (int64_t)(options_seconds(&c->options, "time") * 1e9);
     return options;
 }
 
@@ -116,7 +117,7 @@ static const struct option_spec alloc_options[] = {
      "the same rows with their offsets; - is standard output, without the report"},
     {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
      "also write the result as JSON; - is standard output, without the report"},
-    {"time", 't', OPTION_REAL, "SECONDS", "10", 0, 1000000, "limit on the search"},
+    {"time", 't', OPTION_SECONDS, "TIME", "10s", 0, 0, "stop after this time: 20s, 2m, 1h"},
     {"work", 0, OPTION_INT, "N", "0", 0, INT64_MAX,
      "limit in steps instead of seconds, for repeatable answers; 0: none"},
     {"seed", 0, OPTION_INT, "N", "1", 0, INT64_MAX / 2, "start of the random numbers"},

@@ -7,6 +7,7 @@
 #include "frontend/load.h"
 #include "frontend/tools/max_batch.h"
 #include "ir/base/file.h"
+#include "ir/base/quantity.h"
 #include "solver/search_options.h"
 
 #define SECONDS 10.0 // for each search, when --time is not given
@@ -40,7 +41,7 @@ static status read_budget(struct cli *c, struct batch_settings *s) {
     const char *overhead = options_text(&c->options, "overhead");
     s->one_forward =
         !options_given(&c->options, "overhead") || strcmp(overhead, "one-forward") == 0;
-    if (!s->one_forward && !options_parse_share(overhead, &s->overhead))
+    if (!s->one_forward && !quantity_parse_share(overhead, &s->overhead))
         return diag_error(&c->diags, DIAG_USAGE, loc_none(),
                           "--overhead wants one-forward, or a share such as 20%%");
     return ST_OK;

@@ -52,7 +52,7 @@ static status read_settings(struct cli *c, struct place_options *o) {
     o->n_chains = (int32_t)options_int(x, "chains");
     o->exchange = !options_flag(x, "no-exchange");
     o->checkpoint_path = rank_path(c, "checkpoint");
-    o->checkpoint_seconds = options_real(x, "checkpoint-every");
+    o->checkpoint_seconds = options_seconds(x, "checkpoint-every");
     return st;
 }
 
@@ -167,14 +167,15 @@ static const struct option_spec place_options[] = {
     {"keep-devices", 0, OPTION_FLAG, NULL, NULL, 0, 0,
      "every node stays where the start has it; copies, recomputation, offload and order may "
      "change"},
-    {"time", 't', OPTION_REAL, "SECONDS", "30", 0, 0, "end after so long"},
+    {"time", 't', OPTION_SECONDS, "TIME", "30s", 0, 0, "stop after this time: 20s, 2m, 1h"},
     {"work", 0, OPTION_INT, "N", "0", 0, INT64_MAX,
      "end after so many proposals, the same on every machine; 0: no limit"},
     {"seed", 0, OPTION_INT, "N", "1", 0, INT64_MAX, "start of the random numbers"},
     {"threads", 'j', OPTION_INT, "N", "0", 0, 1024, "chains side by side; 0: all processors"},
     {"chains", 0, OPTION_INT, "N", "8", 1, PLACE_CHAINS_MOST, "Markov chains, at different heat"},
     {"checkpoint", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "save the state of the search there"},
-    {"checkpoint-every", 0, OPTION_REAL, "SECONDS", "10", 0, 0, "how often, at most"},
+    {"checkpoint-every", 0, OPTION_SECONDS, "TIME", "10s", 0, 0,
+     "shortest time between two checkpoints"},
     {"resume", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "go on from a checkpoint"},
     {"no-exchange", 0, OPTION_FLAG, NULL, NULL, 0, 0, "chains do not exchange their heat"},
     {"no-copies", 0, OPTION_FLAG, NULL, NULL, 0, 0, "no node runs on several devices"},

@@ -5,6 +5,7 @@
 
 #include "frontend/cli/cli_sweep.h"
 #include "frontend/cli/cli_watch.h"
+#include "ir/base/quantity.h"
 #include "solver/check/schedule_check.h"
 #include "solver/curve.h"
 #include "solver/model/matrices.h"
@@ -105,7 +106,7 @@ static status solve_one(struct cli *c, const struct problem *p, const struct sol
     struct schedule s;
     const char *overhead = options_text(&c->options, "overhead");
     double share = 0;
-    if (overhead && !options_parse_share(overhead, &share))
+    if (overhead && !quantity_parse_share(overhead, &share))
         return diag_error(&c->diags, DIAG_USAGE, loc_none(),
                           "--overhead wants a share such as 10%%");
     int64_t base = problem_base_cost(p);
@@ -161,7 +162,7 @@ static const struct option_spec solve_options[] = {
     {"order", 0, OPTION_CHOICE, "given|free", "free", 0, 0,
      "whether first executions may leave the order of the file"},
     {"gap", 0, OPTION_TEXT, "SHARE", "0.1%", 0, 0, "end when the cost is this close to the bound"},
-    {"time", 't', OPTION_REAL, "SECONDS", "60", 0, 0, "end after so long"},
+    {"time", 't', OPTION_SECONDS, "TIME", "60s", 0, 0, "stop after this time: 20s, 2m, 1h"},
     {"work", 0, OPTION_INT, "N", "0", 0, INT64_MAX,
      "end after so much work, the same on every machine; 0: no limit"},
     {"seed", 0, OPTION_INT, "N", "1", 0, INT64_MAX, "start of the random numbers"},

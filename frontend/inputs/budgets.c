@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/base/checked.h"
+#include "ir/base/quantity.h"
 
 static bool parse_end(const char *text, size_t n, struct budgets_end *out) {
     char word[64], *end;
@@ -14,7 +15,7 @@ static bool parse_end(const char *text, size_t n, struct budgets_end *out) {
     memcpy(word, text, n);
     word[n] = '\0';
     if (word[n - 1] != '%')
-        return options_parse_bytes(word, &out->bytes) && out->bytes > 0;
+        return quantity_parse_bytes(word, &out->bytes) && out->bytes > 0;
     word[n - 1] = '\0';
     out->share = strtod(word, &end) / 100;
     out->is_share = true;

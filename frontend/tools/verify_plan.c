@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "ir/base/quantity.h"
 #include "ir/check/device_peaks.h"
 #include "ir/check/equivalence.h"
 #include "ir/devices.h"
@@ -23,7 +24,7 @@
 static status claim(const struct model *plan, const char *key, struct diags *d, int64_t *out) {
     const char *text = pairs_get(&plan->metadata, key);
     *out = -1;
-    if (!text || options_parse_bytes(text, out))
+    if (!text || quantity_parse_bytes(text, out))
         return ST_OK;
     return diag_error(d, DIAG_MALFORMED, loc_file(plan->path), "%s is \"%s\", not a number", key,
                       text);
@@ -107,7 +108,7 @@ static bool read_offsets(const struct node *n, const char *text, int64_t *offset
         if (length >= sizeof number)
             return false;
         memcpy(number, text, length);
-        if (length && !options_parse_bytes(number, &offset[n->out[k].i]))
+        if (length && !quantity_parse_bytes(number, &offset[n->out[k].i]))
             return false;
         text += length + (text[length] != 0);
     }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ir/base/checked.h"
+#include "ir/base/quantity.h"
 
 struct options options_make(struct arena *a) {
     return (struct options){.arena = a};
@@ -19,84 +20,6 @@ static struct option_item *find(const struct options *o, const char *name) {
         if (strcmp(o->items.at[i].spec->name, name) == 0)
             return &o->items.at[i];
     return NULL;
-}
-
-// "12.5" as 12500000000 billionths, so that sizes and shares are exact. `rest` is what follows.
-static bool parse_decimal(const char *text, int64_t *billionths, const char **rest) {
-    int64_t value = 0, unit = 1000000000;
-    const char *p = text;
-    bool any = false;
-    for (; *p >= '0' && *p <= '9'; p++, any = true)
-        if (!checked_mul(value, 10, &value) || !checked_add(value, *p - '0', &value))
-            return false;
-    if (!any || !checked_mul(value, unit, &value))
-        return false;
-    if (*p == '.')
-        for (p++; *p >= '0' && *p <= '9'; p++) {
-            unit /= 10;
-            if (!checked_add(value, (*p - '0') * unit, &value))
-                return false;
-        }
-    *billionths = value;
-    *rest = p;
-    return true;
-}
-
-bool options_parse_bytes(const char *text, int64_t *n_bytes) {
-    static const struct {
-        const char *suffix;
-        int64_t bytes;
-    } units[] = {
-        {"", 1},
-        {"B", 1},
-        {"K", 1 << 10},
-        {"M", 1 << 20},
-        {"G", 1 << 30},
-        {"T", (int64_t)1 << 40},
-        {"KiB", 1 << 10},
-        {"MiB", 1 << 20},
-        {"GiB", 1 << 30},
-        {"TiB", (int64_t)1 << 40},
-        {"kB", 1000},
-        {"MB", 1000000},
-        {"GB", 1000000000},
-        {"TB", 1000000000000},
-    };
-    // A plain integer may be larger than what fits with nine decimals.
-    char *end;
-    errno = 0;
-    long long plain = strtoll(text, &end, 10);
-    if (text[0] >= '0' && text[0] <= '9' && *end == 0 && errno == 0) {
-        *n_bytes = plain;
-        return true;
-    }
-    int64_t value;
-    const char *rest;
-    if (!parse_decimal(text, &value, &rest))
-        return false;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(rest, units[i].suffix) == 0)
-            return checked_muldiv(value, units[i].bytes, 1000000000, n_bytes);
-    return false;
-}
-
-bool options_parse_share(const char *text, double *share) {
-    char *end;
-    double x = strtod(text, &end);
-    if (end == text || !isfinite(x) || x < 0)
-        return false;
-    bool percent = *end == '%';
-    *share = percent ? x / 100 : x;
-    return end[percent] == 0;
-}
-
-static bool parse_share(const char *text, int64_t *millionths) {
-    int64_t value;
-    const char *rest;
-    if (!parse_decimal(text, &value, &rest) || strcmp(rest, "%") != 0)
-        return false;
-    *millionths = value / 100000; // billionths of a percent to millionths of the whole
-    return true;
 }
 
 // Is `word` one of the words in "auto|always|never"?
@@ -140,16 +63,20 @@ static const char *parse_value(const struct option_spec *s, const char *text,
     case OPTION_REAL:
         v->real = strtod(text, &end);
         return *text && !*end && isfinite(v->real) && in_range(s, v->real) ? NULL : "a number";
+    case OPTION_SECONDS:
+        return quantity_parse_seconds(text, &v->real) && in_range(s, v->real)
+                   ? NULL
+                   : "a time such as 20s, 2m or 1.5h";
     case OPTION_BYTES:
-        return options_parse_bytes(text, &v->number) ? NULL : "a size such as 512MiB or 4GiB";
+        return quantity_parse_bytes(text, &v->number) ? NULL : "a size such as 512MiB or 4GiB";
     case OPTION_BUDGET:
         if (strcmp(text, "none") == 0 && is_choice(s->argument, text)) {
             v->number = INT64_MAX;
             return NULL;
         }
-        v->share = parse_share(text, &v->number);
-        return v->share || options_parse_bytes(text, &v->number) ? NULL
-                                                                 : "a size or share: 4GiB or 60%";
+        v->share = quantity_parse_percent(text, &v->number);
+        return v->share || quantity_parse_bytes(text, &v->number) ? NULL
+                                                                  : "a size or share: 4GiB or 60%";
     case OPTION_CHOICE:
         return is_choice(s->argument, text) ? NULL : s->argument;
     case OPTION_TEXT:
@@ -230,6 +157,10 @@ const char *options_text(const struct options *o, const char *name) {
 
 int64_t options_int(const struct options *o, const char *name) {
     return options_get(o, name)->number;
+}
+
+double options_seconds(const struct options *o, const char *name) {
+    return options_get(o, name)->real;
 }
 
 double options_real(const struct options *o, const char *name) {

@@ -22,15 +22,16 @@
 #include "ir/base/str.h"
 
 enum option_kind {
-    OPTION_FLAG,   // no argument on the command line; "true" or "false" through the library
-    OPTION_TEXT,   // any text, e.g. a file name
-    OPTION_CHOICE, // one of the words in `argument`, which are separated by |
-    OPTION_INT,    // whole number within least..most
-    OPTION_REAL,   // finite number within least..most
-    OPTION_BYTES,  // 4096, 64MiB, 1.5GB
-    OPTION_BUDGET, // bytes as above, or a share such as 60%; "none" where `argument` names it
-    OPTION_LIST,   // texts, separated by commas; given again, it is added to
-    OPTION_SAME,   // another name of the option that `default_text` names
+    OPTION_FLAG,    // no argument on the command line; "true" or "false" through the library
+    OPTION_TEXT,    // any text, e.g. a file name
+    OPTION_CHOICE,  // one of the words in `argument`, which are separated by |
+    OPTION_INT,     // whole number within least..most
+    OPTION_REAL,    // finite number within least..most
+    OPTION_SECONDS, // 20, 20s, 500ms, 2m, 1.5h (quantity.h)
+    OPTION_BYTES,   // 4096, 64MiB, 1.5GB
+    OPTION_BUDGET,  // bytes as above, or a share such as 60%; "none" where `argument` names it
+    OPTION_LIST,    // texts, separated by commas; given again, it is added to
+    OPTION_SAME,    // another name of the option that `default_text` names
 };
 
 struct option_spec {
@@ -40,7 +41,7 @@ struct option_spec {
     const char *argument; // as the help shows it; NULL for a flag
     const char
         *default_text;   // the default, as one would type it; NULL: none; SAME: an option's name
-    int64_t least, most; // of INT and REAL; both 0: no limits
+    int64_t least, most; // of INT, REAL and SECONDS; both 0: no limits
     const char *help;    // one line, no full stop
 };
 
@@ -50,7 +51,7 @@ struct option_value {
     bool flag;              // FLAG
     int64_t number;         // INT; BYTES; BUDGET in bytes (INT64_MAX: none), or in millionths of
                             // the whole if `share`
-    double real;            // REAL
+    double real;            // REAL; SECONDS
     bool share;             // BUDGET: a percentage
     VEC(const char *) list; // LIST
 };
@@ -81,6 +82,7 @@ bool options_flag(const struct options *o, const char *name);
 const char *options_text(const struct options *o, const char *name); // TEXT, CHOICE; may be NULL
 int64_t options_int(const struct options *o, const char *name);
 double options_real(const struct options *o, const char *name);
+double options_seconds(const struct options *o, const char *name);
 int64_t options_bytes(const struct options *o, const char *name, int64_t otherwise);
 // A share is taken of `whole_bytes` and rounded down.
 int64_t options_budget(const struct options *o, const char *name, int64_t whole_bytes,
@@ -88,8 +90,3 @@ int64_t options_budget(const struct options *o, const char *name, int64_t whole_
 
 // One line an option, aligned, for --help.
 void options_help(struct str *out, const struct option_spec *table);
-
-// Sizes as people type them; false: not one. Also for files that carry such texts.
-bool options_parse_bytes(const char *text, int64_t *n_bytes);
-// "10%" or "0.1", not negative.
-bool options_parse_share(const char *text, double *share);

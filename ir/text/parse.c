@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "ir/base/limits.h"
-#include "ir/base/number.h"
 #include "ir/fact.h"
+#include "ir/text/number.h"
 
 bool parse_fail(struct parser *p, const struct token *at, const char *format, ...) {
     if (p->stop)

@@ -1,7 +1,7 @@
 // Attributes from text: the inverse of print_attr.c. The first token of the value tells its kind.
 #include <string.h>
 
-#include "ir/base/number.h"
+#include "ir/text/number.h"
 #include "ir/text/parse.h"
 
 static const struct {

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "ir/base/limits.h"
-#include "ir/base/number.h"
+#include "ir/text/number.h"
 #include "ir/text/parse.h"
 
 bool parse_is_elem(struct token t, enum elem *out) {

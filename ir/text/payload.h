@@ -2,8 +2,8 @@
 // parser ask the same function, so that they cannot disagree.
 #pragma once
 
-#include "ir/base/number.h"
 #include "ir/tensor.h"
+#include "ir/text/number.h"
 
 enum form {
     FORM_HEX, // not as numbers

@@ -1,6 +1,6 @@
 // Tensors and their payloads as text. A payload is printed as numbers when these give back
 // its bytes exactly, else as hexadecimal bytes; a large one in a file as a reference to it.
-#include "ir/base/number.h"
+#include "ir/text/number.h"
 #include "ir/text/payload.h"
 #include "ir/text/print.h"
 

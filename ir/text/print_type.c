@@ -3,7 +3,7 @@
 // for no type at all. Denotations follow as words: f32[8 as DATA_BATCH,3] as IMAGE.
 // Unknown fields follow as bytes: f32[8 with x"…"] with x"…", where a second run of bytes is that
 // of the part that the kind has, and a third that of the shape.
-#include "ir/base/number.h"
+#include "ir/text/number.h"
 #include "ir/text/print.h"
 
 #include <string.h>

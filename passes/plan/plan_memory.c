@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "ir/base/quantity.h"
 #include "ir/copy.h"
 #include "ir/keys.h"
 #include "solver/model/schedule_report.h"
@@ -332,6 +333,6 @@ status plan_lay_out(struct model *m, struct pass_context *c, struct plan_report 
     status st = pass_run(&pass_layout, m, c);
     const char *arena_bytes = pairs_get(&m->metadata, KEY_ARENA);
     if (!st && arena_bytes)
-        options_parse_bytes(arena_bytes, &r->arena_bytes);
+        quantity_parse_bytes(arena_bytes, &r->arena_bytes);
     return st;
 }

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "ir/base/quantity.h"
 #include "solver/curve.h"
 #include "solver/model/schedule_report.h"
 #include "solver/search_options.h"
@@ -25,7 +26,8 @@ static const struct option_spec remat_options[] = {
      "whether first executions may leave the order of the step"},
     {"method", 0, OPTION_TEXT, "NAME", NULL, 0, 0, "how to search; docs/solver.md tells of each"},
     {"gap", 0, OPTION_TEXT, "SHARE", "1%", 0, 0, "end when the cost is this close to the bound"},
-    {"time", 0, OPTION_REAL, "SECONDS", "20", 0, 0, "end the search after so long"},
+    {"time", 0, OPTION_SECONDS, "TIME", "20s", 0, 0,
+     "stop the search after this time: 20s, 2m, 1h"},
     {"work", 0, OPTION_INT, "N", "0", 0, INT64_MAX,
      "end after so much work, the same on every machine; 0: no limit"},
     {"seed", 0, OPTION_INT, "N", "1", 0, INT64_MAX, "start of the random numbers"},
@@ -43,7 +45,7 @@ status remat_settings_read(const struct options *o, int64_t whole_bytes, struct 
     status st = search_options_read(o, d, &out->solve);
     if (st)
         return st;
-    if (!options_parse_share(options_text(o, "overhead"), &out->overhead))
+    if (!quantity_parse_share(options_text(o, "overhead"), &out->overhead))
         return diag_error(d, DIAG_USAGE, loc_none(), "--overhead wants a share such as 10%%");
     if (!out->dual && options_given(o, "overhead"))
         return diag_error(d, DIAG_USAGE, loc_none(),

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "ir/base/half.h"
 #include "ir/build.h"
 #include "ir/graph.h"
+#include "ir/half.h"
 
 struct place {
     struct scene s;

@@ -1,4 +1,4 @@
-// Option tables: kinds, ranges, defaults, lists, sizes, messages.
+// Option tables: kinds, ranges, defaults, lists, messages.
 #include "tests/unit/unit.h"
 
 #include <string.h>
@@ -11,6 +11,7 @@ static const struct option_spec table[] = {
     {"mode", 0, OPTION_CHOICE, "fast|slow", "slow", 0, 0, "a choice"},
     {"count", 'n', OPTION_INT, "N", "3", 1, 10, "a number"},
     {"gap", 0, OPTION_REAL, "X", "0.5", 0, 1, "a real"},
+    {"time", 't', OPTION_SECONDS, "TIME", "20s", 0, 0, "a duration"},
     {"limit", 0, OPTION_BYTES, "SIZE", NULL, 0, 0, "bytes"},
     {"budget", 'b', OPTION_BUDGET, "SIZE", "100%", 0, 0, "a budget"},
     {"passes", 0, OPTION_LIST, "LIST", "a,b", 0, 0, "a list"},
@@ -33,6 +34,7 @@ static void defaults_are_there(void **state) {
     assert_string_equal(options_text(&o, "mode"), "slow");
     assert_int_equal(options_int(&o, "count"), 3);
     assert_true(options_real(&o, "gap") == 0.5);
+    assert_true(options_seconds(&o, "time") == 20);
     assert_int_equal(options_bytes(&o, "limit", 7), 7);
     assert_int_equal(options_budget(&o, "budget", 1000, 7), 1000);
     assert_int_equal(options_get(&o, "passes")->list.n, 2);
@@ -46,9 +48,9 @@ static void values_are_taken(void **state) {
     struct options o;
     open(&s, &o);
     static const char *const given[][2] = {
-        {"flag", "true"},    {"text", "x.onnx"}, {"mode", "fast"},
-        {"count", "10"},     {"gap", "1e-3"},    {"limit", "1.5KiB"},
-        {"budget", "62.5%"}, {"passes", "c"},    {"passes", ",d,,e"},
+        {"flag", "true"}, {"text", "x.onnx"},  {"mode", "fast"}, {"count", "10"},
+        {"gap", "1e-3"},  {"limit", "1.5KiB"}, {"time", "2m"},   {"budget", "62.5%"},
+        {"passes", "c"},  {"passes", ",d,,e"},
     };
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         assert_int_equal(options_set(&o, &s.diags, given[i][0], given[i][1]), ST_OK);
@@ -58,6 +60,7 @@ static void values_are_taken(void **state) {
     assert_int_equal(options_int(&o, "count"), 10);
     assert_true(options_real(&o, "gap") == 1e-3);
     assert_int_equal(options_bytes(&o, "limit", 7), 1536);
+    assert_true(options_seconds(&o, "time") == 120);
     assert_int_equal(options_budget(&o, "budget", 1000, 7), 625);
     // A share of a large whole is exact, and of a huge one the largest number there is.
     assert_int_equal(options_budget(&o, "budget", (int64_t)1 << 62, 7), 2882303761517117440);
@@ -93,7 +96,7 @@ static void bad_values_are_refused(void **state) {
         {"gap", "nan"},     {"gap", "2"},    {"gap", "inf"},   {"limit", "-1"},
         {"limit", "4Q"},    {"limit", "."},  {"limit", "9e9"}, {"limit", "99999999999GiB"},
         {"budget", "60 %"}, {"budget", "%"}, {"budget", "x"},  {"budget", "-3%"},
-        {"nonsense", "1"},
+        {"nonsense", "1"},  {"time", "20x"}, {"time", "-1s"},
     };
     size_t n = sizeof bad / sizeof *bad;
     for (size_t i = 0; i < n; i++)
@@ -119,31 +122,6 @@ static void a_near_miss_is_named(void **state) {
     scene_close(&s);
 }
 
-static void sizes_are_exact(void **state) {
-    (void)state;
-    static const struct {
-        const char *text;
-        int64_t n_bytes;
-    } sizes[] = {
-        {"0", 0},
-        {"4096", 4096},
-        {"9223372036854775807", INT64_MAX},
-        {"1K", 1024},
-        {"1kB", 1000},
-        {"64MiB", 64 << 20},
-        {"4GiB", (int64_t)4 << 30},
-        {"1.5GB", 1500000000},
-        {"2T", (int64_t)2 << 40},
-        {"0.1GB", 100000000},
-        {"12B", 12},
-    };
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        int64_t n = -1;
-        assert_true(options_parse_bytes(sizes[i].text, &n));
-        assert_int_equal(n, sizes[i].n_bytes);
-    }
-}
-
 static void every_failing_allocation_is_survived(void **state) {
     (void)state;
     for (int64_t k = 0; k < 30; k++) {
@@ -166,7 +144,6 @@ int main(void) {
         cmocka_unit_test(second_names_set_the_first),
         cmocka_unit_test(bad_values_are_refused),
         cmocka_unit_test(a_near_miss_is_named),
-        cmocka_unit_test(sizes_are_exact),
         cmocka_unit_test(every_failing_allocation_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

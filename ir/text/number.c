@@ -1,5 +1,5 @@
 // Numbers as text: see number.h.
-#include "ir/base/number.h"
+#include "ir/text/number.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/base/half.h"
+#include "ir/half.h"
 
 // The usual NaN of each format, and the digits that are enough for nearly all and for all numbers.
 static const struct {
