@@ -32,11 +32,11 @@ static status compare(struct cli *c, struct model *m, struct pass_context *conte
     const char *path = options_text(&c->options, "json");
     if (path) {
         struct str json = str_make(&c->arena);
-        layout_compare_print(&json, &rows, "json");
+        layout_table_print(&json, &rows, "json");
         st = output_text(&c->arena, &c->diags, path, &json);
     }
     if (!takes_stdout(c))
-        layout_compare_print(&c->out, &rows, options_text(&c->options, "form"));
+        layout_table_print(&c->out, &rows, options_text(&c->options, "form"));
     return st;
 }
 

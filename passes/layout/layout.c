@@ -1,8 +1,8 @@
-// The layout pass: addresses for all that a step computes (layout.h). Stages: colours, when several
-// streams are asked for; buffers; offsets for the buffers of each colour, by solver/offsets.h, the
-// colours one behind the other in the arena; waits between streams; the check; and what is written
-// down: the offset of each output on the node that makes it, the size of the arena on the model,
-// and all of it as JSON when a file is named.
+// The layout pass: addresses for all values of a step (layout.h). Stages: streams, when several are
+// asked for; buffers; offsets for the buffers of each stream, by layout_offsets.c, the streams one
+// after the other in the arena; waits between streams; the check. The result is written to the
+// metadata: the offset of each output on its node, the size of the arena on the model; and as JSON
+// when a file is named.
 #include "passes/layout/layout_inner.h"
 
 #include <string.h>
@@ -16,7 +16,11 @@ static int64_t round_up(int64_t n, int64_t alignment) {
     return (n + alignment - 1) / alignment * alignment;
 }
 
-// Each buffer behind the other: nothing is used again.
+static status too_large(struct diags *d) {
+    return diag_error(d, DIAG_LIMIT, loc_none(), "the arena exceeds 2^62 bytes");
+}
+
+// Without reuse: one buffer after the other.
 static bool stack_all(struct layout *l) {
     int64_t end = 0;
     for (size_t i = 1; i < l->buffers.n; i++) {
@@ -30,39 +34,38 @@ static bool stack_all(struct layout *l) {
 }
 
 // Offsets for the buffers of one stream, from l->arena_bytes on.
-static status place_stream(struct layout *l, uint32_t stream, const struct layout_options *o,
-                           struct arena *a, struct diags *d, const struct stop *stop) {
-    size_t n = 0;
-    struct buffer *list = ARENA_ARRAY(a, struct buffer, l->buffers.n);
-    uint32_t *which = ARENA_ARRAY(a, uint32_t, l->buffers.n);
-    int64_t *offset = ARENA_ARRAY(a, int64_t, l->buffers.n), arena_bytes, bound;
-    if (!list || !which || !offset)
-        return diag_out_of_memory(d);
+static status place_stream(struct layout *l, uint32_t stream, struct layout_task task) {
+    struct buffer *list = ARENA_ARRAY(task.a, struct buffer, l->buffers.n);
+    uint32_t *which = ARENA_ARRAY(task.a, uint32_t, l->buffers.n);
+    struct layout_offsets found;
+    if (!list || !which)
+        return diag_out_of_memory(task.d);
     for (uint32_t i = 1; i < l->buffers.n; i++) {
         const struct layout_buffer *b = &l->buffers.at[i];
         if (b->stream != stream)
             continue;
-        which[n] = i;
-        list[n++] = (struct buffer){.lower = b->from,
-                                    .upper = (int64_t)b->to + 1,
-                                    .size = b->bytes,
-                                    .alignment = l->alignment};
+        which[task.n] = i;
+        list[task.n++] = (struct buffer){.lower = b->from,
+                                         .upper = (int64_t)b->to + 1,
+                                         .size = b->bytes,
+                                         .alignment = l->alignment};
     }
-    if (!n)
+    if (!task.n)
         return ST_OK;
     int64_t base = round_up(l->arena_bytes, l->alignment);
-    status st = layout_place(list, n, o->work, a, d, stop, offset, &arena_bytes, &bound);
+    task.list = list;
+    status st = layout_offsets_find(&task, &found);
     if (st)
         return st;
-    for (size_t i = 0; i < n; i++)
-        l->buffers.at[which[i]].offset = base + offset[i];
-    if (!checked_add(base, arena_bytes, &l->arena_bytes) || l->arena_bytes > INT64_MAX / 2)
-        return diag_error(d, DIAG_LIMIT, loc_none(), "the arena is larger than any memory");
-    l->bound_bytes += bound;
+    for (size_t i = 0; i < task.n; i++)
+        l->buffers.at[which[i]].offset = base + found.offset[i];
+    if (!checked_add(base, found.arena_bytes, &l->arena_bytes) || l->arena_bytes > INT64_MAX / 2)
+        return too_large(task.d);
+    l->bound_bytes += found.bound_bytes;
     return ST_OK;
 }
 
-static status find_live(struct layout *l, struct arena *a, struct diags *d) {
+static status find_max_live(struct layout *l, struct arena *a, struct diags *d) {
     struct buffer *list = ARENA_ARRAY(a, struct buffer, l->buffers.n);
     if (!list)
         return diag_out_of_memory(d);
@@ -105,11 +108,12 @@ status layout_of(const struct graph *g, const struct layout_options *o, struct a
     if (!st)
         st = layout_buffers(g, o->in_place, a, d, out);
     if (!st && !o->shares && !stack_all(out))
-        st = diag_error(d, DIAG_LIMIT, loc_none(), "the arena is larger than any memory");
+        st = too_large(d);
     for (uint32_t k = 0; k < n_streams && o->shares && !st; k++)
-        st = place_stream(out, k, o, a, d, stop);
+        st = place_stream(out, k,
+                          (struct layout_task){.work = o->work, .a = a, .d = d, .stop = stop});
     if (!st)
-        st = find_live(out, a, d);
+        st = find_max_live(out, a, d);
     if (!st && n_streams > 1)
         st = layout_add_waits(g, a, d, out);
     return st ? st : check(g, out, n_streams, a, d);
@@ -119,7 +123,7 @@ static const char *number_text(struct model *m, int64_t n) {
     return str_format(m->arena, "%lld", (long long)n);
 }
 
-// "0,4096": one offset an output, nothing for those that have none, or no bytes.
+// "0,4096": one offset per output; an empty field for an output without bytes.
 static status write_offsets(struct model *m, const struct layout *l, struct diags *d) {
     struct graph *g = m->graph;
     for (size_t i = 0; i < g->order.n; i++) {
@@ -152,7 +156,7 @@ status layout_run(struct model *m, struct pass_context *c, struct layout *out) {
                                .n_streams = (int32_t)options_int(c->options, "streams"),
                                .alignment = options_int(c->options, "alignment")};
     if (o.alignment & (o.alignment - 1))
-        return diag_error(c->diags, DIAG_USAGE, loc_none(), "--alignment wants a power of two");
+        return diag_error(c->diags, DIAG_USAGE, loc_none(), "--alignment must be a power of two");
     status st = layout_of(m->graph, &o, c->arena, c->diags, c->stop, out);
     if (!st)
         st = write_offsets(m, out, c->diags);
@@ -170,7 +174,7 @@ static status run(struct model *m, struct pass_context *c) {
     status st = layout_run(m, c, &l);
     if (!st)
         pass_progress(c,
-                      "layout: %zu buffers in %lld bytes, at most %lld of them live at once, %zu "
+                      "layout: %zu buffers, arena of %lld bytes, at most %lld live at once, %zu "
                       "results in place",
                       l.buffers.n - 1, (long long)l.arena_bytes, (long long)l.live_bytes,
                       l.n_in_place);
@@ -180,10 +184,9 @@ static status run(struct model *m, struct pass_context *c) {
 static const struct option_spec options[] = {
     {"layout", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
      "write the address of every tensor to this file, as JSON"},
-    {"streams", 0, OPTION_INT, "N", "1", 1, 64,
-     "lay out for so many streams of nodes that run side by side"},
+    {"streams", 0, OPTION_INT, "N", "1", 1, 64, "number of streams whose nodes run concurrently"},
     {"alignment", 0, OPTION_INT, "BYTES", "64", 1, 1 << 20,
-     "every address is a multiple of it; a power of two"},
+     "alignment of every address; a power of two"},
     {0}};
 
 const struct pass pass_layout = {

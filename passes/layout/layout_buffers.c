@@ -1,11 +1,22 @@
-// From values to buffers: see layout.h. Stages: storages (ir/storage.h) and when they live; results
-// that take the place of an operand join its buffer; then a buffer for each group, and one for each
-// workspace, in the order in which they come to be.
+// From values to buffers: see layout.h. Stages: storages (ir/storage.h) and their live ranges;
+// storages written over an operand join its buffer; then one buffer for each set of joined
+// storages, and one for each workspace, in the order in which they are made.
 //
-// In place is allowed only where the node is the one and only reader of the operand (the lecture's
-// rule): views of it do not count as readers, what subgraphs capture does. So nobody can miss what
-// is written over, in whatever order nodes run.
+// A result may be written in place only if the node is the only reader of the operand: views of the
+// operand do not count as readers, captures by subgraphs do. So no reader misses the overwritten
+// value, in whatever order nodes run.
 #include "passes/layout/layout_inner.h"
+
+struct joining {
+    const struct graph *g;
+    struct storage s;
+    struct liveness live;
+    uint32_t *first;     // per storage: the first storage of its buffer
+    uint32_t *buffer;    // per storage: its buffer, once made
+    uint32_t *n_readers; // per storage: nodes that read it, without views
+    node_id *reader;     // per storage: the last of them
+    size_t n_in_place;
+};
 
 static bool same_form(const struct type *a, const struct type *b) {
     if (!type_is_static(a) || !type_is_static(b) || a->rank != b->rank ||
@@ -17,99 +28,94 @@ static bool same_form(const struct type *a, const struct type *b) {
     return true;
 }
 
-// Which operand the first output of a node may be written over; n_in: none. Elementwise operators:
-// any operand of the same shape and element size. Others that can: the first. Whether somebody else
-// reads the operand is not asked here.
+// The next operand, starting with `from`, that the first output of a node may be written over;
+// n_in: none. Elementwise operators: any operand of the same shape and element size; other
+// operators that work in place: the first. Other readers of the operand are not considered here.
 static uint32_t in_place_operand(const struct graph *g, const struct node *n, uint32_t from) {
     unsigned flags = op_info(n->op)->flags;
-    uint32_t most = flags & OPF_ELEMENTWISE ? n->n_in : flags & OPF_INPLACE ? 1 : 0;
+    uint32_t n_candidates = flags & OPF_ELEMENTWISE ? n->n_in : flags & OPF_INPLACE ? 1 : 0;
     if (!n->n_out || !n->out[0].i)
         return n->n_in;
-    for (uint32_t k = from; k < most && k < n->n_in; k++)
+    for (uint32_t k = from; k < n_candidates && k < n->n_in; k++)
         if (n->in[k].i &&
             same_form(graph_value(g, n->in[k])->type, graph_value(g, n->out[0])->type))
             return k;
     return n->n_in;
 }
 
-// Makes of a view, which read nothing.
+// Views read nothing.
 static bool is_view(const struct storage *s, const struct node *n) {
     return n->n_in && n->n_out && n->in[0].i && n->out[0].i &&
            s->of[n->in[0].i] == s->of[n->out[0].i];
 }
 
-struct reading {
-    struct layout_groups *k;
-};
-
 static void read_value(void *to, value_id v, node_id user) {
-    struct layout_groups *k = ((struct reading *)to)->k;
+    struct joining *k = to;
     uint32_t s = k->s.of[v.i];
     if (!s)
         return;
     node_id *reader = &k->reader[s];
-    k->n_readers[s] += reader->i != user.i; // once a node, however often it reads
+    k->n_readers[s] += reader->i != user.i; // once per node
     *reader = user;
 }
 
-static void count_readers(struct layout_groups *k) {
-    struct reading r = {k};
+static void count_readers(struct joining *k) {
     for (size_t i = 0; i < k->g->order.n; i++) {
         node_id id = k->g->order.at[i];
         const struct node *n = graph_node(k->g, id);
         for (uint32_t j = is_view(&k->s, n); j < n->n_in; j++)
-            read_value(&r, n->in[j], id);
-        node_captured(k->g, id, read_value, &r);
+            read_value(k, n->in[j], id);
+        node_captured(k->g, id, read_value, k);
     }
 }
 
-// An operator that is not elementwise looks at other elements than the one it writes: what it
-// writes over must be one operand, not two.
-static bool is_read_twice(const struct layout_groups *k, const struct node *n, uint32_t operand) {
+// An operator that is not elementwise reads other elements than the one that it writes, so the
+// overwritten storage must not be read through a second operand.
+static bool is_read_twice(const struct joining *k, const struct node *n, uint32_t operand) {
     for (uint32_t j = 0; j < n->n_in; j++)
         if (j != operand && n->in[j].i && k->s.of[n->in[j].i] == k->s.of[n->in[operand].i])
             return true;
     return false;
 }
 
-static bool joins(const struct layout_groups *k, const struct node *n, uint32_t operand) {
+static bool joins(const struct joining *k, const struct node *n, uint32_t operand) {
     uint32_t from = k->s.of[n->in[operand].i], to = k->s.of[n->out[0].i];
     return from && to && from != to && !k->s.is_fixed[from] && !k->s.is_fixed[to] &&
            !k->s.is_output[from] && k->n_readers[from] == 1 &&
            (op_info(n->op)->flags & OPF_ELEMENTWISE || !is_read_twice(k, n, operand));
 }
 
-static void join_in_place(struct layout_groups *k) {
+static void join_in_place(struct joining *k) {
     for (size_t i = 0; i < k->g->order.n; i++) {
         const struct node *n = graph_node(k->g, k->g->order.at[i]);
         for (uint32_t j = in_place_operand(k->g, n, 0); j < n->n_in;
              j = in_place_operand(k->g, n, j + 1))
             if (joins(k, n, j)) {
-                k->group[k->s.of[n->out[0].i]] = k->group[k->s.of[n->in[j].i]];
+                k->first[k->s.of[n->out[0].i]] = k->first[k->s.of[n->in[j].i]];
                 k->n_in_place++;
                 break;
             }
     }
 }
 
-static bool add_values(struct layout_groups *k, struct arena *a, uint32_t s, uint32_t step,
+static bool add_values(struct joining *k, struct arena *a, uint32_t s, uint32_t step,
                        struct layout *out) {
-    uint32_t group = k->group[s];
-    if (group == s) {
+    uint32_t first = k->first[s];
+    if (first == s) {
         k->buffer[s] = (uint32_t)out->buffers.n;
         struct layout_buffer b = {
             .from = step, .first = k->s.first[s], .stream = out->stream[k->g->order.at[step].i]};
         if (!VEC_PUSH(a, &out->buffers, b))
             return false;
     }
-    struct layout_buffer *b = &out->buffers.at[k->buffer[group]];
-    k->buffer[s] = k->buffer[group];
+    struct layout_buffer *b = &out->buffers.at[k->buffer[first]];
+    k->buffer[s] = k->buffer[first];
     b->bytes = k->s.bytes[s] > b->bytes ? k->s.bytes[s] : b->bytes;
     b->to = k->live.to[s] > b->to ? k->live.to[s] : b->to;
     return true;
 }
 
-static bool add_workspace(const struct layout_groups *k, struct arena *a, uint32_t step,
+static bool add_workspace(const struct joining *k, struct arena *a, uint32_t step,
                           struct layout *out) {
     node_id id = k->g->order.at[step];
     struct layout_buffer b = {.bytes = graph_node(k->g, id)->workspace_bytes,
@@ -120,8 +126,8 @@ static bool add_workspace(const struct layout_groups *k, struct arena *a, uint32
     return b.bytes == 0 || VEC_PUSH(a, &out->buffers, b);
 }
 
-// Storages are numbered in the order in which they are made: step by step, the next ones are its.
-static status make_buffers(struct layout_groups *k, struct arena *a, struct diags *d,
+// One buffer per set of joined storages, and one per workspace, step by step.
+static status make_buffers(struct joining *k, struct arena *a, struct diags *d,
                            struct layout *out) {
     if (!VEC_PUSH(a, &out->buffers, (struct layout_buffer){0}))
         return diag_out_of_memory(d);
@@ -143,21 +149,21 @@ static status make_buffers(struct layout_groups *k, struct arena *a, struct diag
 
 status layout_buffers(const struct graph *g, bool in_place, struct arena *a, struct diags *d,
                       struct layout *out) {
-    struct layout_groups k = {.g = g};
+    struct joining k = {.g = g};
     status st = storage_of(g, a, d, &k.s);
     if (!st)
         st = liveness_of(g, &k.s, g->order.at, g->order.n, a, d, &k.live);
     if (st)
         return st;
-    k.group = ARENA_ARRAY(a, uint32_t, k.s.n);
+    k.first = ARENA_ARRAY(a, uint32_t, k.s.n);
     k.buffer = ARENA_ARRAY(a, uint32_t, k.s.n);
     k.n_readers = ARENA_ARRAY(a, uint32_t, k.s.n);
     k.reader = ARENA_ARRAY(a, node_id, k.s.n);
     out->of = ARENA_ARRAY(a, uint32_t, g->values.n);
-    if (!k.group || !k.buffer || !k.n_readers || !k.reader || !out->of)
+    if (!k.first || !k.buffer || !k.n_readers || !k.reader || !out->of)
         return diag_out_of_memory(d);
     for (uint32_t s = 0; s < k.s.n; s++)
-        k.group[s] = s;
+        k.first[s] = s;
     count_readers(&k);
     if (in_place)
         join_in_place(&k);

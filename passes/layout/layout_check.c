@@ -1,7 +1,7 @@
-// The independent check of addresses: see layout.h. It replays the graph and knows of every byte of
-// the arena what it holds. Contents are numbered: a value is a new content, unless its node is a
-// view and leaves it where its source is. It shares no code with what made the layout but the list
-// of owners and the clocks, and asks neither storages nor live ranges.
+// The independent check of addresses: see layout.h. It replays the graph and tracks the content of
+// every byte of the arena. Contents are numbered: every value is a new content, except the result
+// of a view that stays at the address of its source. The check shares no code with the producer of
+// the layout except the list of owners and the clocks, and uses neither storages nor live ranges.
 #include "passes/layout/layout.h"
 
 #include "ir/base/checked.h"
@@ -15,8 +15,8 @@ struct replay {
     int64_t *bytes;    // per value
     struct layout_owners owners;
     struct layout_clock clock;
-    node_id *touched;  // [content * n_streams + stream]: the last to read or make it; the
-                       // workspace of a node is a content behind those of all values
+    node_id *touched; // [content * n_streams + stream]: the last node there that reads or makes it;
+                      // contents of workspaces are numbered after those of all values
     node_id *previous; // per stream
     size_t next_wait;
     status st;
@@ -56,18 +56,18 @@ static void read_value(void *to, value_id v, node_id user) {
         return;
     int64_t at = r->claim->offset[v.i];
     if (!layout_owners_has(&r->owners, at, at + r->bytes[v.i], r->content[v.i]))
-        fail(r, user, "reads \"%s\", which has been written over by then", name_of(r, v));
+        fail(r, user, "reads \"%s\" after it was overwritten", name_of(r, v));
     if (user.i && r->claim->stream)
         r->touched[(size_t)r->content[v.i] * r->claim->n_streams + r->claim->stream[user.i]] = user;
 }
 
-// With several streams: whoever had to do with what is written over is done.
+// With several streams: all nodes that read or made the overwritten content are done.
 static void check_streams(struct replay *r, node_id n) {
     for (size_t i = 0; i < r->owners.lost.n && r->claim->stream; i++)
         for (uint32_t k = 0; k < r->claim->n_streams; k++) {
             node_id by = r->touched[(size_t)r->owners.lost.at[i] * r->claim->n_streams + k];
             if (by.i && by.i != n.i && !layout_clock_done(&r->clock, by, n))
-                fail(r, n, "writes over what %s, on another stream, may still need",
+                fail(r, n, "overwrites a value that %s, on another stream, may still need",
                      node_path(r->g, by, r->a));
         }
 }
@@ -82,7 +82,7 @@ static void write_bytes(struct replay *r, node_id n, int64_t at, int64_t n_bytes
         r->touched[(size_t)content * r->claim->n_streams + r->claim->stream[n.i]] = n;
 }
 
-// As many elements in the same positions, each of as many bits.
+// Equal dimensions, and elements of equal size.
 static bool is_same_grid(const struct type *x, const struct type *y) {
     bool same = type_is_static(x) && type_is_static(y) && x->rank == y->rank &&
                 elem_bits(x->elem) > 0 && elem_bits(x->elem) == elem_bits(y->elem);
@@ -91,9 +91,9 @@ static bool is_same_grid(const struct type *x, const struct type *y) {
     return same;
 }
 
-// May the first output be written where this operand is? Elementwise operators read an element
-// before they write the one in its position, whichever operand it is from; other operators that
-// work in place do so on their first operand alone. This is the check's own reading of the rule.
+// May the first output be written over this operand? Elementwise operators read the elements of all
+// operands at a position before they write that position; other operators that work in place do so
+// on their first operand only. The check states this rule independently of the producer.
 static bool may_write_over(const struct replay *r, const struct node *n, uint32_t operand) {
     unsigned flags = op_info(n->op)->flags;
     value_id x = n->in[operand], y = n->n_out ? n->out[0] : VALUE_NONE;
@@ -112,13 +112,13 @@ static void check_against_operands(struct replay *r, node_id id, uint32_t out) {
             !overlap(at, r->bytes[v.i], r->claim->offset[x.i], r->bytes[x.i]))
             continue;
         bool exact = out == 0 && at == r->claim->offset[x.i] && r->bytes[v.i] == r->bytes[x.i];
-        bool other = false; // an operand at the same place that may be written over as well
+        bool other = false; // another operand with the same content that may be overwritten
         for (uint32_t j = 0; j < n->n_in && exact && !other; j++)
             other =
                 may_write_over(r, n, j) && n->in[j].i && r->content[n->in[j].i] == r->content[x.i];
         bool elementwise = op_info(n->op)->flags & OPF_ELEMENTWISE;
         if (!exact || !(may_write_over(r, n, k) || (elementwise && other)))
-            fail(r, id, "writes \"%s\" over its operand \"%s\"", name_of(r, v), name_of(r, x));
+            fail(r, id, "overwrites its operand \"%s\" with \"%s\"", name_of(r, x), name_of(r, v));
     }
 }
 
@@ -133,13 +133,15 @@ static void make_value(struct replay *r, node_id id, uint32_t out) {
     const struct node *n = graph_node(r->g, id);
     value_id v = n->out[out];
     int64_t at = r->claim->offset[v.i];
-    bool is_fixed = n->op == OP_Constant || (op_info(n->op)->flags & OPF_VIEW && out == 0 &&
-                                             n->n_in && n->in[0].i && !r->content[n->in[0].i]);
+    bool is_persistent = n->op == OP_Constant || (op_info(n->op)->flags & OPF_VIEW && out == 0 &&
+                                                  n->n_in && n->in[0].i && !r->content[n->in[0].i]);
     bool is_sized = type_bytes(graph_value(r->g, v)->type, &r->bytes[v.i]);
-    if (at < 0 && is_sized && ((is_fixed && !graph_value(r->g, v)->is_output) || !r->bytes[v.i]))
-        return; // a constant, a view of what is not in the arena, or nothing at all
+    if (at < 0 && is_sized &&
+        ((is_persistent && !graph_value(r->g, v)->is_output) || !r->bytes[v.i]))
+        return; // a constant, a view of a persistent value, or no bytes
     if (!is_sized || !in_arena(r, at, r->bytes[v.i])) {
-        fail(r, id, "\"%s\" does not lie in the arena as it should", name_of(r, v));
+        fail(r, id, "the address of \"%s\" is missing, misaligned or outside of the arena",
+             name_of(r, v));
         return;
     }
     if (is_view(r, n, out)) {
@@ -150,14 +152,14 @@ static void make_value(struct replay *r, node_id id, uint32_t out) {
     for (uint32_t k = 0; k < out; k++)
         if (n->out[k].i && r->claim->offset[n->out[k].i] >= 0 &&
             overlap(at, r->bytes[v.i], r->claim->offset[n->out[k].i], r->bytes[n->out[k].i]))
-            fail(r, id, "writes \"%s\" and \"%s\" to one place", name_of(r, n->out[k]),
+            fail(r, id, "writes \"%s\" and \"%s\" to overlapping addresses", name_of(r, n->out[k]),
                  name_of(r, v));
     r->content[v.i] = v.i;
     if (!r->st)
         write_bytes(r, id, at, r->bytes[v.i], v.i);
 }
 
-// The workspace is apart from all that the node reads and makes.
+// The workspace must not overlap what the node reads and makes.
 static void use_workspace(struct replay *r, node_id id) {
     const struct node *n = graph_node(r->g, id);
     int64_t size = n->workspace_bytes;
@@ -165,18 +167,18 @@ static void use_workspace(struct replay *r, node_id id) {
         return;
     int64_t at = r->claim->workspace_offset[id.i];
     if (!in_arena(r, at, size))
-        fail(r, id, "its workspace does not lie in the arena as it should");
+        fail(r, id, "the address of its workspace is missing, misaligned or outside of the arena");
     for (int side = 0; side < 2; side++)
         for (uint32_t k = 0; k < (side ? n->n_out : n->n_in) && !r->st; k++) {
             value_id v = side ? n->out[k] : n->in[k];
             if (v.i && r->content[v.i] && overlap(at, size, r->claim->offset[v.i], r->bytes[v.i]))
-                fail(r, id, "its workspace lies over \"%s\"", name_of(r, v));
+                fail(r, id, "its workspace overlaps \"%s\"", name_of(r, v));
         }
     if (!r->st)
         write_bytes(r, id, at, size, (uint32_t)r->g->values.n + id.i);
 }
 
-// The waits are in the order of those who wait.
+// The waits are in the order of the waiting nodes.
 static void start(struct replay *r, node_id id) {
     uint32_t stream = r->claim->stream[id.i];
     layout_clock_start(&r->clock, r->g, id, r->previous[stream]);

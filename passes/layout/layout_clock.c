@@ -1,5 +1,5 @@
 // Vector clocks over the nodes of a graph: see layout.h. Nodes of one stream run one after the
-// other, so that "how many of that stream are done" says for each of its nodes whether it is.
+// other, so the number of nodes done on a stream determines which ones are done.
 #include "passes/layout/layout.h"
 
 static uint32_t *clock_of(const struct layout_clock *c, node_id n) {

@@ -1,11 +1,11 @@
 // The comparison of allocation algorithms on one model: see layout_compare.h. The rows follow the
-// lecture "Memory Optimization" (CSE 599G1, 2017). The first ones leave the step as it is and only
-// allocate in another way. The others recompute, each laid out in place and with sharing:
+// lecture "Memory Optimization" (CSE 599G1, 2017). The first rows allocate the baseline step in
+// different ways. The others recompute, each laid out in place and with sharing:
 //
-//   sqrt(n)     every sqrt(n)-th value of the forward pass is kept: of its articulation points, and
-//               where there are too few of them, as in an LSTM, of all nodes
-//   recursion   checkpoints within checkpoints, at the least memory that it can reach
-//   planned     the least memory that mfc finds in the time of each of these
+//   sqrt(n)     keeps every sqrt(n)-th articulation point of the forward pass (Chen et al., 2016);
+//               every sqrt(n)-th node where there are too few of them, as in an LSTM
+//   recursion   nested checkpoints, at the smallest memory that the method reaches
+//   planned     the smallest memory that mfc finds in the time of each of these
 #include "passes/layout/layout_compare.h"
 
 #include "ir/copy.h"
@@ -13,18 +13,17 @@
 #include "passes/remat/remat.h"
 #include "solver/curve.h"
 
-#define MOST_KNOWN 4 // two by published methods, two by the solver
+#define MAX_KNOWN 4 // two by published methods, two by the solver
 
-// A schedule, and what it needs when it is laid out. The solver counts otherwise: groups are
-// charged together, and nothing is in place. So of two schedules the one with the smaller peak
-// there may need the larger arena.
+// A schedule and its arena. The solver charges whole clusters and nothing in place, so of two
+// schedules the one with the smaller peak may need the larger arena.
 struct candidate {
     struct schedule schedule;
     struct layout_row row;
 };
 
 struct candidates {
-    struct candidate at[MOST_KNOWN];
+    struct candidate at[MAX_KNOWN];
     int32_t n;
 };
 
@@ -35,7 +34,7 @@ struct comparison {
     struct remat remat;
     struct solve_options solve;
     int64_t base_cost;
-    struct layout_row unplanned; // the step as it is, in place and with sharing
+    struct layout_row baseline; // the baseline step, in place and with sharing
 };
 
 static status add_row(struct comparison *k, struct layout_row row) {
@@ -66,10 +65,9 @@ static status add_static(struct comparison *k) {
         st = measure(k, k->step->graph, kinds[i].in_place, kinds[i].shares, &l);
         if (st)
             break;
-        k->unplanned =
-            (struct layout_row){kinds[i].name, l.arena_bytes, l.live_bytes, k->base_cost};
+        k->baseline = (struct layout_row){kinds[i].name, l.arena_bytes, l.live_bytes, k->base_cost};
         k->out->persistent_bytes = l.persistent_bytes;
-        st = add_row(k, k->unplanned);
+        st = add_row(k, k->baseline);
     }
     return st;
 }
@@ -115,28 +113,28 @@ static status add_schedule(struct comparison *k, const char *name, const struct 
     return st ? st : add_row(k, x->row);
 }
 
-// One published method, whose failure to find anything is an answer: *found tells.
+// Runs one published method. That it finds nothing is no error: *found is false.
 static status run_method(struct comparison *k, const char *method, int64_t budget_bytes,
                          struct schedule *s, bool *found) {
     struct arena scratch = arena_make(k->c->arena->mem);
-    struct diags quiet = diags_make(&scratch);
+    struct diags silent = diags_make(&scratch);
     struct solve_options o = k->solve;
     struct solve_hooks hooks = {.stop = k->c->stop};
     o.method = method;
     o.budget_bytes = budget_bytes;
-    o.seconds = 0; // the published methods end by themselves
-    status st = solve(&k->remat.problem, &o, &hooks, k->c->arena, &quiet, s);
+    o.seconds = 0; // the published methods terminate by themselves
+    status st = solve(&k->remat.problem, &o, &hooks, k->c->arena, &silent, s);
     *found = st == ST_OK && s->steps.n > 0;
     bool is_answer = st == ST_OK || st == ST_INFEASIBLE || st == ST_NO_PLAN;
     if (!is_answer)
-        diags_take(k->c->diags, &quiet);
+        diags_take(k->c->diags, &silent);
     arena_free(&scratch);
     return is_answer ? ST_OK : st;
 }
 
-// The least budget, to a percent, for which the method finds a schedule.
-static status least_budget(struct comparison *k, const char *method, struct schedule *best,
-                           bool *found) {
+// The smallest budget, to one percent, for which the method finds a schedule.
+static status smallest_budget(struct comparison *k, const char *method, struct schedule *best,
+                              bool *found) {
     status st = run_method(k, method, BUDGET_NONE, best, found);
     int64_t low = k->remat.problem.persistent_bytes, high = *found ? best->peak_bytes : 0;
     while (!st && *found && high - low > (high - k->remat.problem.persistent_bytes) / 100 + 1) {
@@ -154,24 +152,24 @@ static status least_budget(struct comparison *k, const char *method, struct sche
     return st;
 }
 
-// The smallest arena within this time: of what the solver finds, starting from what is known, and
-// of what is known already.
+// The smallest arena within this time, of the known schedules and the one that the solver finds
+// with them as initial solutions.
 static status add_planned(struct comparison *k, const char *name, int64_t max_cost,
                           struct candidates *known) {
     struct solve_hooks hooks = {.stop = k->c->stop};
     struct solve_options o = k->solve;
-    struct steps starts[MOST_KNOWN];
+    struct steps initial[MAX_KNOWN];
     struct candidate *found = &known->at[known->n];
-    o.starts = starts;
+    o.starts = initial;
     for (; o.n_initial < known->n; o.n_initial++)
-        starts[o.n_initial] = known->at[o.n_initial].schedule.steps;
+        initial[o.n_initial] = known->at[o.n_initial].schedule.steps;
     status st = curve_least_memory(&k->remat.problem, &o, &hooks, NULL, max_cost, k->c->arena,
                                    k->c->diags, &found->schedule);
     if (!st)
         st = lay_out(k, name, found);
     if (st)
         return st;
-    struct layout_row best = k->unplanned;
+    struct layout_row best = k->baseline;
     known->n++;
     for (int32_t i = 0; i < known->n; i++)
         if (known->at[i].schedule.cost <= max_cost &&
@@ -189,7 +187,7 @@ static status add_recomputed(struct comparison *k) {
     if (!st && !has_root)
         st = run_method(k, "chen-sqrt-linear", BUDGET_NONE, &root, &has_root);
     if (!st)
-        st = least_budget(k, "recursive", &recursion, &has_recursion);
+        st = smallest_budget(k, "recursive", &recursion, &has_recursion);
     if (!st && has_root)
         st = add_schedule(k, "sqrt(n)", &root, &known);
     if (!st && has_recursion)

@@ -1,10 +1,10 @@
-// Which bytes of an arena are whose: see layout.h. A list of pieces by address. Taking bytes cuts
-// what was there.
+// The owners of the bytes of an arena: see layout.h. A list of pieces, sorted by address. Taking
+// bytes splits or removes the pieces that were there.
 #include "passes/layout/layout.h"
 
 #include <string.h>
 
-// The first piece that ends behind `at`.
+// The first piece that ends after `at`.
 static size_t find(const struct layout_owners *o, int64_t at) {
     size_t low = 0, high = o->pieces.n;
     while (low < high) {

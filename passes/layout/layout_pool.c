@@ -1,12 +1,12 @@
-// Dynamic allocation, simulated: the memory that a recycling pool takes from the system when every
-// tensor is allocated as its node starts and given back after its last reader. Nothing is in place,
-// and nothing is known ahead, which is what a static plan is compared with. Two kinds of pools:
+// Simulated dynamic allocation: the memory that a pool takes from the system when every tensor is
+// allocated as its node starts and freed after its last reader. Nothing is written in place, and
+// live ranges are not known in advance: the baseline for static planning. Two kinds of pools:
 //
-// By size class: sizes are rounded up to a power of two, and a block is only ever used again for
-// its own class, as in the pools of deep learning frameworks.
+// By size class: sizes are rounded up to a power of two, and a block is reused for its own class
+// only, as in the pools of deep learning frameworks.
 //
-// Best fit: the smallest free block that is large enough, of which the rest stays free; free
-// neighbours are joined again. Memory is taken in regions of the size that was asked for.
+// Best fit: the smallest free block that is large enough is split; adjacent free blocks are merged.
+// Memory is taken in regions of the requested size.
 #include "passes/layout/layout_inner.h"
 
 #include "ir/base/checked.h"
@@ -17,15 +17,15 @@ struct block {
     uint32_t before, after; // neighbours in its region; 0: none
 };
 
-struct parallel_run {
+struct allocator {
     struct arena *a;
     VEC(struct block) blocks; // [0] is unused
-    VEC(uint32_t) unused;     // numbers of blocks that were joined into others
+    VEC(uint32_t) unused;     // numbers of blocks that were merged into others
     int64_t taken_bytes;      // from the system
     bool by_class;
 };
 
-static int64_t rounded(const struct parallel_run *p, int64_t n) {
+static int64_t rounded(const struct allocator *p, int64_t n) {
     const int64_t step = 64;
     int64_t class = step;
     if (!p->by_class)
@@ -35,7 +35,7 @@ static int64_t rounded(const struct parallel_run *p, int64_t n) {
     return class < n ? n : class;
 }
 
-static uint32_t find_free(const struct parallel_run *p, int64_t bytes) {
+static uint32_t find_free(const struct allocator *p, int64_t bytes) {
     uint32_t best = 0;
     for (uint32_t i = 1; i < p->blocks.n; i++) {
         const struct block *b = &p->blocks.at[i];
@@ -46,7 +46,7 @@ static uint32_t find_free(const struct parallel_run *p, int64_t bytes) {
     return best;
 }
 
-static uint32_t new_block(struct parallel_run *p, struct block b) {
+static uint32_t new_block(struct allocator *p, struct block b) {
     if (p->unused.n) {
         uint32_t i = p->unused.at[--p->unused.n];
         p->blocks.at[i] = b;
@@ -55,8 +55,8 @@ static uint32_t new_block(struct parallel_run *p, struct block b) {
     return VEC_PUSH(p->a, &p->blocks, b) ? (uint32_t)p->blocks.n - 1 : 0;
 }
 
-// The rest of a block that is larger than it has to be.
-static bool split(struct parallel_run *p, uint32_t i, int64_t bytes) {
+// Splits off the rest of a block that is larger than needed.
+static bool split(struct allocator *p, uint32_t i, int64_t bytes) {
     struct block rest = {.bytes = p->blocks.at[i].bytes - bytes,
                          .is_free = true,
                          .before = i,
@@ -73,7 +73,7 @@ static bool split(struct parallel_run *p, uint32_t i, int64_t bytes) {
     return true;
 }
 
-static uint32_t allocate(struct parallel_run *p, int64_t bytes) {
+static uint32_t allocate(struct allocator *p, int64_t bytes) {
     bytes = rounded(p, bytes);
     uint32_t i = find_free(p, bytes);
     if (!i) {
@@ -85,8 +85,8 @@ static uint32_t allocate(struct parallel_run *p, int64_t bytes) {
     return p->by_class || split(p, i, bytes) ? i : 0;
 }
 
-// Joins the block behind into this one.
-static bool join(struct parallel_run *p, uint32_t i) {
+// Merges the next block into this one.
+static bool merge_next(struct allocator *p, uint32_t i) {
     uint32_t k = p->blocks.at[i].after;
     struct block *b = &p->blocks.at[i], *gone = &p->blocks.at[k];
     b->bytes += gone->bytes;
@@ -97,20 +97,20 @@ static bool join(struct parallel_run *p, uint32_t i) {
     return VEC_PUSH(p->a, &p->unused, k);
 }
 
-static bool release(struct parallel_run *p, uint32_t i) {
+static bool release(struct allocator *p, uint32_t i) {
     struct block *b = &p->blocks.at[i];
     b->is_free = true;
     bool ok = true;
     if (b->after && p->blocks.at[b->after].is_free)
-        ok = join(p, i);
+        ok = merge_next(p, i);
     if (ok && b->before && p->blocks.at[b->before].is_free)
-        ok = join(p, b->before);
+        ok = merge_next(p, b->before);
     return ok;
 }
 
-// Those that die at a step, as lists.
-static status run_pool(struct parallel_run *p, const struct layout *l, size_t n_steps,
-                       struct arena *a, struct diags *d) {
+// `dies` and `next` list the buffers that are freed after each step.
+static status run_pool(struct allocator *p, const struct layout *l, size_t n_steps, struct arena *a,
+                       struct diags *d) {
     uint32_t *block = ARENA_ARRAY(a, uint32_t, l->buffers.n);
     uint32_t *next = ARENA_ARRAY(a, uint32_t, l->buffers.n);
     uint32_t *dies = ARENA_ARRAY(a, uint32_t, n_steps + 1), at = 1;
@@ -134,7 +134,7 @@ status layout_pool_bytes(const struct graph *g, bool by_class, struct arena *a, 
                          int64_t *out) {
     struct arena scratch = arena_make(a->mem);
     struct layout l = {.stream = ARENA_ARRAY(&scratch, uint32_t, g->nodes.n)};
-    struct parallel_run p = {.a = &scratch, .by_class = by_class};
+    struct allocator p = {.a = &scratch, .by_class = by_class};
     status st = l.stream ? layout_buffers(g, false, &scratch, d, &l) : diag_out_of_memory(d);
     if (!st)
         st = run_pool(&p, &l, g->order.n, &scratch, d);

@@ -5,7 +5,7 @@
 #include "ir/base/json_write.h"
 #include "passes/layout/layout_compare.h"
 
-// How often smaller than with nothing used again, and the time that is added, in percent.
+// The arena without reuse divided by this one; the overhead in percent.
 static double ratio(const struct layout_rows *r, const struct layout_row *row) {
     return row->arena_bytes > 0 ? (double)r->rows.at[0].arena_bytes / (double)row->arena_bytes : 0;
 }
@@ -19,7 +19,7 @@ static void print_text(struct str *out, const struct layout_rows *r, bool markdo
     str_addf(out,
              markdown ? "| %s | %s | %s | %s | %s |\n|---|---|---|---|---|\n"
                       : "%-34s %14s %14s %8s %9s\n",
-             "allocation", "bytes", "live at once", "smaller", "time more");
+             "allocation", "bytes", "live at once", "smaller", "overhead");
     for (size_t i = 0; i < r->rows.n; i++) {
         const struct layout_row *row = &r->rows.at[i];
         str_addf(out,
@@ -28,7 +28,7 @@ static void print_text(struct str *out, const struct layout_rows *r, bool markdo
                  row->name, (long long)row->arena_bytes, (long long)row->live_bytes, ratio(r, row),
                  overhead(r, row));
     }
-    str_addf(out, "%sfixed (inputs, parameters, constants), in addition: %lld bytes\n",
+    str_addf(out, "%spersistent memory (inputs, parameters, constants), in addition: %lld bytes\n",
              markdown ? "\n" : "", (long long)r->persistent_bytes);
 }
 
@@ -61,7 +61,7 @@ static void print_json(struct str *out, const struct layout_rows *r) {
     json_write_finish(&w);
 }
 
-void layout_compare_print(struct str *out, const struct layout_rows *r, const char *form) {
+void layout_table_print(struct str *out, const struct layout_rows *r, const char *form) {
     if (strcmp(form, "csv") == 0)
         print_csv(out, r);
     else if (strcmp(form, "json") == 0)
