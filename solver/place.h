@@ -17,7 +17,7 @@
 #include "solver/place/mcmc.h"
 #include "solver/place/team.h"
 
-enum { PLACE_CHAINS_MOST = 256 };
+enum { PLACE_MAX_CHAINS = 256 };
 
 struct place_options {
     struct mcmc_objective objective;
@@ -25,10 +25,10 @@ struct place_options {
     double seconds; // wall clock; <= 0: no limit
     int64_t work;   // proposals of all chains of the team; <= 0: no limit
     uint64_t seed;
-    int32_t threads;               // <= 0: as many as there are processors
-    int32_t n_chains;              // 1: plain Metropolis-Hastings
-    bool exchange;                 // of replicas
-    const struct strategy *starts; // to begin with, beside those that are made here
+    int32_t threads;                // <= 0: as many as there are processors
+    int32_t n_chains;               // 1: plain Metropolis-Hastings
+    bool exchange;                  // of replicas
+    const struct strategy *initial; // solutions to start from, beside those that are made here
     int32_t n_initial;
     const char *checkpoint_path; // where the state of the search is saved on the way, or NULL
     double checkpoint_seconds;   // how often, at most
@@ -83,5 +83,5 @@ status place(const struct placement *p, const struct place_options *options,
 // Strategies to begin with: contiguous splits with the least largest load, list schedules, with
 // `copies` also such that copy, and everything on one device. Returns how many, at most `most`; -1:
 // no room.
-int32_t place_starts(const struct placement *p, bool copies, struct arena *a, struct strategy *out,
-                     int32_t most);
+int32_t place_initial(const struct placement *p, bool duplicates, struct arena *a,
+                      struct strategy *out, int32_t max_n);

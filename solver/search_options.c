@@ -65,7 +65,7 @@ static status read_objective(const struct options *o, struct arena *a, struct di
 status search_options_read_place(const struct options *o, struct arena *a, struct diags *d,
                                  struct place_options *out) {
     *out = place_defaults();
-    out->allowed.copies = !options_flag(o, "no-copies");
+    out->allowed.duplicates = !options_flag(o, "no-copies");
     out->allowed.recompute = !options_flag(o, "no-recompute");
     out->allowed.offload = !options_flag(o, "no-offload");
     out->work = options_int(o, "work");

@@ -139,7 +139,7 @@ int main(int argc, char **argv) {
     struct strategy start[1];
     struct mcmc c;
     if (argc < 2 || source_open(&a, &d, argv[1], &source) != ST_OK ||
-        placement_read(&a, &d, source, &p) != ST_OK || place_starts(&p, false, &a, start, 1) != 1)
+        placement_read(&a, &d, source, &p) != ST_OK || place_initial(&p, false, &a, start, 1) != 1)
         return 1;
     bool throughput = argc > 2 && strcmp(argv[2], "throughput") == 0;
     struct mcmc_objective goal = {.goal = throughput ? MCMC_THROUGHPUT : MCMC_LATENCY};

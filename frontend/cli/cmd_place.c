@@ -27,7 +27,7 @@ static status read_start(struct cli *c, const struct placement *p, struct strate
     if (st == ST_OK)
         st = strategy_read(&c->arena, &c->diags, source, p, start);
     source_close(source);
-    o->starts = start;
+    o->initial = start;
     o->n_initial = 1;
     return st;
 }
@@ -172,7 +172,7 @@ static const struct option_spec place_options[] = {
      "end after so many proposals, the same on every machine; 0: no limit"},
     {"seed", 0, OPTION_INT, "N", "1", 0, INT64_MAX, "start of the random numbers"},
     {"threads", 'j', OPTION_INT, "N", "0", 0, 1024, "chains side by side; 0: all processors"},
-    {"chains", 0, OPTION_INT, "N", "8", 1, PLACE_CHAINS_MOST, "Markov chains, at different heat"},
+    {"chains", 0, OPTION_INT, "N", "8", 1, PLACE_MAX_CHAINS, "Markov chains, at different heat"},
     {"checkpoint", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "save the state of the search there"},
     {"checkpoint-every", 0, OPTION_SECONDS, "TIME", "10s", 0, 0,
      "shortest time between two checkpoints"},

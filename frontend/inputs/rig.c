@@ -222,7 +222,7 @@ void rig_show(struct str *out, const struct rig *r) {
     json_write_line(&w);
     json_write_array(&w, "devices");
     for (int32_t k = 0; k < p->n_places; k++) {
-        const struct place *at = &p->place[k];
+        const struct placement_place *at = &p->place[k];
         bool is_host = k == p->host; // the last place
         if (is_host)
             json_write_end(&w);

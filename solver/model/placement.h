@@ -18,7 +18,7 @@ enum { ROUTE_MOST = 8, PLACES_MOST = 1024, PLACEMENT_NO_NODE = -1 };
 // Times of all runs and transfers stay below this, so that sums of thousands of them fit in int64.
 #define PLACEMENT_MAX_TIME ((int64_t)1 << 40)
 
-struct place {
+struct placement_place {
     const char *name;
     const char *kind;     // of a device; NULL: the host
     int64_t memory_bytes; // INT64_MAX: no limit
@@ -49,7 +49,7 @@ struct placement {
     struct problem graph; // cost: on the fastest device
     int32_t n_devices, n_places, n_resources, n_links;
     int32_t host; // the last place
-    struct place *place;
+    struct placement_place *place;
     struct link *link;
     struct route *route;        // [from * n_places + to]
     const char **resource_name; // a device's name, a link's or a bus's

@@ -22,7 +22,8 @@ static struct loc where(const struct reader *r, const char *list, size_t k) {
 
 // ---- Devices and the host ----
 
-static status read_place(struct reader *r, struct loc at, const json_t *object, struct place *out) {
+static status read_place(struct reader *r, struct loc at, const json_t *object,
+                         struct placement_place *out) {
     status st[] = {
         json_get_int(r->diags, at, object, "memory", &out->memory_bytes),
         json_get_real(r->diags, at, object, "speed", &out->speed),
@@ -53,14 +54,14 @@ static status read_devices(struct reader *r) {
                           "\"devices\" must be a list of 1 to %d devices", PLACES_MOST - 1);
     p->n_devices = p->host = (int32_t)n;
     p->n_places = p->n_devices + 1;
-    p->place = ARENA_ARRAY(r->arena, struct place, p->n_places);
+    p->place = ARENA_ARRAY(r->arena, struct placement_place, p->n_places);
     if (!p->place)
         return diag_out_of_memory(r->diags);
     status worst = ST_OK;
     for (size_t k = 0; k < n; k++) {
         const json_t *device = json_array_get(list, k);
-        struct place *to = &p->place[k];
-        *to = (struct place){.memory_bytes = INT64_MAX, .speed = 1, .kind = "device"};
+        struct placement_place *to = &p->place[k];
+        *to = (struct placement_place){.memory_bytes = INT64_MAX, .speed = 1, .kind = "device"};
         status st =
             json_get_name(r->arena, r->diags, where(r, "device", k), device, "name", &to->name);
         if (st == ST_OK && json_object_get(device, "kind"))
@@ -71,8 +72,8 @@ static status read_devices(struct reader *r) {
         worst = st == ST_OK ? worst : st;
     }
     const json_t *host = json_object_get(r->root, "host");
-    struct place *to = &p->place[p->host];
-    *to = (struct place){.name = "host", .memory_bytes = INT64_MAX, .speed = 1};
+    struct placement_place *to = &p->place[p->host];
+    *to = (struct placement_place){.name = "host", .memory_bytes = INT64_MAX, .speed = 1};
     status st = ST_OK;
     if (json_object_get(host, "name"))
         st = json_get_name(r->arena, r->diags, loc_path(r->file, "host"), host, "name", &to->name);
@@ -99,7 +100,7 @@ static status read_ends(const struct reader *r, struct loc at, const json_t *lin
     }
     if (out->between[0] == out->between[1])
         return diag_error(r->diags, DIAG_MALFORMED, at, "it leads from a place to itself");
-    const struct place *place = r->p->place;
+    const struct placement_place *place = r->p->place;
     out->name =
         str_format(r->arena, "%s-%s", place[out->between[0]].name, place[out->between[1]].name);
     return out->name ? ST_OK : diag_out_of_memory(r->diags);
@@ -142,7 +143,7 @@ static status link_resources(struct reader *r, struct loc at, const json_t *obje
         }
         out->resource[0] = out->resource[1] = (int32_t)resource;
     } else {
-        const struct place *place = r->p->place;
+        const struct placement_place *place = r->p->place;
         const char *back =
             str_format(r->arena, "%s-%s", place[out->between[1]].name, place[out->between[0]].name);
         if (!back)

@@ -4,7 +4,7 @@
 
 static void print_place(struct json_writer *w, const char *key, const struct placement *p,
                         int32_t k) {
-    const struct place *at = &p->place[k];
+    const struct placement_place *at = &p->place[k];
     json_write_object(w, key);
     json_write_text(w, "name", at->name);
     if (k != p->host)

@@ -128,10 +128,10 @@ static const int32_t share_plain[MCMC_KINDS] = {24, 6, 10, 20, 2, 2, 0, 0, 0};
 static bool is_allowed(const struct mcmc *c, enum mcmc_kind kind) {
     bool several = c->p->n_devices > 1;
     switch (kind) {
-    case MCMC_COPY:
-        return c->allowed.copies && several;
+    case MCMC_DUPLICATE:
+        return c->allowed.duplicates && several;
     case MCMC_DROP:
-        return c->allowed.copies || c->allowed.recompute || c->allowed.offload;
+        return c->allowed.duplicates || c->allowed.recompute || c->allowed.offload;
     case MCMC_RECOMPUTE:
         return c->allowed.recompute;
     case MCMC_OFFLOAD:
@@ -162,11 +162,11 @@ static enum mcmc_kind choose(struct mcmc *c) {
 
 bool mcmc_propose(struct mcmc *c, enum mcmc_kind *kind) {
     static bool (*const moves[MCMC_KINDS])(struct mcmc *) = {
-        mcmc_move_node, mcmc_move_block, mcmc_move_boundary,  mcmc_move_swap,   mcmc_move_copy,
+        mcmc_move_node, mcmc_move_block, mcmc_move_boundary,  mcmc_move_swap,   mcmc_move_duplicate,
         mcmc_move_drop, mcmc_move_order, mcmc_move_recompute, mcmc_move_offload};
     *kind = choose(c);
     bool some = moves[*kind](c);
-    return mcmc_mend(c) && some;
+    return mcmc_repair(c) && some;
 }
 
 // Whether the proposal is right and cheap enough. What is too dear by its loads alone is not

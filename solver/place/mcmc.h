@@ -21,8 +21,8 @@
     MOVE(BLOCK, "move a block")                                                                    \
     MOVE(BOUNDARY, "shift a boundary")                                                             \
     MOVE(SWAP, "swap two")                                                                         \
-    MOVE(COPY, "copy")                                                                             \
-    MOVE(DROP, "drop a copy, a recomputation or a fetch")                                          \
+    MOVE(DUPLICATE, "duplicate")                                                                   \
+    MOVE(DROP, "remove a duplicate, a recomputation or a fetch")                                   \
     MOVE(ORDER, "change the order")                                                                \
     MOVE(RECOMPUTE, "recompute")                                                                   \
     MOVE(OFFLOAD, "offload and fetch back")
@@ -49,7 +49,7 @@ struct mcmc_objective {
 };
 
 struct mcmc_allowed {
-    bool copies, recompute, offload, order;
+    bool duplicates, recompute, offload, order;
     bool devices; // nodes may change theirs
 };
 
@@ -106,22 +106,22 @@ double mcmc_cost(const struct mcmc *c); // of the present state, with the price 
 
 // ---- For the files of the moves ----
 
-// Edits (mcmc_edit.c). After edits that touch runs of nodes or their inputs, mcmc_mend makes every
-// input available again and takes away what nobody reads.
-void mcmc_list(struct mcmc *c, int32_t node);                   // to be mended
-void mcmc_list_with_inputs(struct mcmc *c, int32_t node);       // it, and what it reads
-bool mcmc_mend(struct mcmc *c);                                 // false: it cannot be done
+// Edits (mcmc_edit.c). After edits that touch runs of nodes or their inputs, mcmc_repair makes
+// every input available again and takes away what nobody reads.
+void mcmc_mark(struct mcmc *c, int32_t node);                   // to be mended
+void mcmc_mark_with_inputs(struct mcmc *c, int32_t node);       // it, and what it reads
+bool mcmc_repair(struct mcmc *c);                               // false: it cannot be done
 void mcmc_put_run(struct mcmc *c, int32_t run, int32_t device); // a run moves to a device
 void mcmc_put_group(struct mcmc *c, int32_t group, int32_t device);
 // A fetch of the node to the place, from wherever it is before `reader`; false: it is nowhere.
-bool mcmc_need(struct mcmc *c, int32_t node, int32_t place, int32_t reader);
+bool mcmc_add_fetch(struct mcmc *c, int32_t node, int32_t place, int32_t reader);
 
 // Each makes one proposal, without judging it; false: there was nothing to propose.
 bool mcmc_move_node(struct mcmc *c);
 bool mcmc_move_block(struct mcmc *c);
 bool mcmc_move_boundary(struct mcmc *c);
 bool mcmc_move_swap(struct mcmc *c);
-bool mcmc_move_copy(struct mcmc *c);
+bool mcmc_move_duplicate(struct mcmc *c);
 bool mcmc_move_drop(struct mcmc *c);
 bool mcmc_move_order(struct mcmc *c);
 bool mcmc_move_recompute(struct mcmc *c);

@@ -1,7 +1,7 @@
 // What all proposals are made of: see mcmc.h. Moves change runs; here the transfers follow.
 #include "solver/place/mcmc.h"
 
-enum { COPY_INSTEAD = 8 };
+enum { DUPLICATE_ONE_IN = 8 };
 
 int32_t mcmc_random(struct mcmc *c, int32_t n) {
     return (int32_t)rng_below(&c->rng, (uint64_t)n);
@@ -23,18 +23,18 @@ int32_t mcmc_first_run(const struct sim *s, int32_t node) {
     return t;
 }
 
-void mcmc_list(struct mcmc *c, int32_t node) {
+void mcmc_mark(struct mcmc *c, int32_t node) {
     if (!c->is_listed[node]) {
         c->is_listed[node] = true;
         c->nodes[c->n_nodes++] = node;
     }
 }
 
-void mcmc_list_with_inputs(struct mcmc *c, int32_t node) {
+void mcmc_mark_with_inputs(struct mcmc *c, int32_t node) {
     const struct problem *g = &c->p->graph;
-    mcmc_list(c, node);
+    mcmc_mark(c, node);
     for (int32_t e = g->in_start[node]; e < g->in_start[node + 1]; e++)
-        mcmc_list(c, g->in_of[e]);
+        mcmc_mark(c, g->in_of[e]);
 }
 
 // ---- Fetches ----
@@ -81,11 +81,11 @@ static int32_t position(struct mcmc *c, int32_t source, int32_t place, int32_t r
     }
 }
 
-bool mcmc_need(struct mcmc *c, int32_t node, int32_t place, int32_t reader) {
+bool mcmc_add_fetch(struct mcmc *c, int32_t node, int32_t place, int32_t reader) {
     struct sim *s = &c->sim;
     int32_t source = source_for(c, node, place, s->task[reader].label);
     if (source == SIM_NONE && place != c->p->host) {
-        if (!mcmc_need(c, node, c->p->host, reader))
+        if (!mcmc_add_fetch(c, node, c->p->host, reader))
             return false;
         source = source_for(c, node, place, s->task[reader].label);
     }
@@ -98,7 +98,7 @@ bool mcmc_need(struct mcmc *c, int32_t node, int32_t place, int32_t reader) {
 // ---- Mending ----
 
 // Fetches whose source is gone get another one, or go.
-static void mend_sources(struct mcmc *c, int32_t v) {
+static void repair_sources(struct mcmc *c, int32_t v) {
     struct sim *s = &c->sim;
     int32_t next;
     for (int32_t t = s->first_of[v]; t != SIM_NONE && !s->broken; t = next) {
@@ -115,20 +115,20 @@ static void mend_sources(struct mcmc *c, int32_t v) {
 }
 
 // A device that lacks v runs it itself, every so often, where that is allowed.
-static bool copy_instead(struct mcmc *c, int32_t v, int32_t place, int32_t reader) {
+static bool duplicate_instead(struct mcmc *c, int32_t v, int32_t place, int32_t reader) {
     struct sim *s = &c->sim;
     int32_t g = c->p->group[v], source = s->first_of[v];
-    if (!c->allowed.copies || mcmc_random(c, COPY_INSTEAD) || c->p->graph.once[v] ||
+    if (!c->allowed.duplicates || mcmc_random(c, DUPLICATE_ONE_IN) || c->p->graph.once[v] ||
         c->p->group_start[g + 1] - c->p->group_start[g] > 1 || !placement_runs_on(c->p, v, place) ||
         s->task[source].label > s->task[reader].label)
         return false;
     sim_insert(s, v, place, TASK_RUN, mcmc_random(c, 2) ? s->task[source].next : reader);
-    mcmc_list_with_inputs(c, v);
+    mcmc_mark_with_inputs(c, v);
     return true;
 }
 
 // Every run that reads v finds it at its device: a fetch for the first one at each that does not.
-static bool mend_readers(struct mcmc *c, int32_t v) {
+static bool repair_readers(struct mcmc *c, int32_t v) {
     struct sim *s = &c->sim;
     const struct problem *g = &c->p->graph;
     for (int32_t k = 0; k < c->p->n_devices; k++)
@@ -149,13 +149,13 @@ static bool mend_readers(struct mcmc *c, int32_t v) {
         }
     bool ok = true;
     for (int32_t k = 0; some && ok && k < c->p->n_devices; k++)
-        if (c->earliest[k] != SIM_NONE && !copy_instead(c, v, k, c->earliest[k]))
-            ok = mcmc_need(c, v, k, c->earliest[k]);
+        if (c->earliest[k] != SIM_NONE && !duplicate_instead(c, v, k, c->earliest[k]))
+            ok = mcmc_add_fetch(c, v, k, c->earliest[k]);
     return ok;
 }
 
 // Fetches that nobody reads go, the last first: what they read may then be unread, too.
-static void mend_unread(struct mcmc *c, int32_t v) {
+static void repair_unread(struct mcmc *c, int32_t v) {
     struct sim *s = &c->sim;
     bool some;
     do {
@@ -170,16 +170,16 @@ static void mend_unread(struct mcmc *c, int32_t v) {
     } while (some && !s->broken);
 }
 
-bool mcmc_mend(struct mcmc *c) {
+bool mcmc_repair(struct mcmc *c) {
     bool ok = true;
     while (c->n_nodes > 0) {
         int32_t v = c->nodes[--c->n_nodes];
         c->is_listed[v] = false;
         if (!ok || c->sim.broken)
             continue;
-        mend_sources(c, v);
-        ok = mend_readers(c, v);
-        mend_unread(c, v);
+        repair_sources(c, v);
+        ok = repair_readers(c, v);
+        repair_unread(c, v);
     }
     return ok && !c->sim.broken;
 }
@@ -196,7 +196,7 @@ void mcmc_put_run(struct mcmc *c, int32_t run, int32_t device) {
         if (s->task[t].place == device && s->task[t].from != TASK_RUN)
             sim_remove(s, t);
     }
-    mcmc_list_with_inputs(c, v);
+    mcmc_mark_with_inputs(c, v);
 }
 
 // All runs of all its nodes; recomputations come down to one.

@@ -4,7 +4,7 @@
 // to run again what it reads, too; or it is put aside in host memory, or fetched once more.
 #include "solver/place/mcmc.h"
 
-enum { ALONG_MOST = 8, AGAIN_DEPTH = 6, ORDER_PASSES = 5 };
+enum { MAX_ALONG = 8, MAX_RECOMPUTE_DEPTH = 6, ORDER_PASSES = 5 };
 
 static bool has_edge(const struct problem *g, int32_t from, int32_t to) {
     for (int32_t e = g->in_start[to]; e < g->in_start[to + 1]; e++)
@@ -71,7 +71,7 @@ static bool find_waiting(struct mcmc *c, struct waiting *out) {
 
 // ---- Recomputing ----
 
-static bool can_rerun(const struct mcmc *c, int32_t node, int32_t place) {
+static bool can_recompute(const struct mcmc *c, int32_t node, int32_t place) {
     int32_t g = c->p->group[node];
     bool alone = c->p->group_start[g + 1] - c->p->group_start[g] == 1;
     return place < c->p->n_devices && !c->p->graph.once[node] &&
@@ -80,19 +80,19 @@ static bool can_rerun(const struct mcmc *c, int32_t node, int32_t place) {
 
 // Runs the node before `reader`; what it reads and is let go of before the peak is run again, too,
 // every other time.
-static void again(struct mcmc *c, int32_t node, int32_t place, int32_t reader, int64_t peak_label,
-                  int32_t depth) {
+static void recompute_before(struct mcmc *c, int32_t node, int32_t place, int32_t reader,
+                             int64_t peak_label, int32_t depth) {
     struct sim *s = &c->sim;
     const struct problem *g = &c->p->graph;
     for (int32_t e = g->in_start[node]; e < g->in_start[node + 1]; e++) {
         int32_t u = g->in_of[e], b = sim_bound(s, u, place, s->task[reader].label);
         bool gone = b == SIM_NONE || (s->task[b].last.by >= 0 && s->task[b].label < peak_label &&
                                       s->task[s->task[b].last.by].label <= peak_label);
-        if (gone && depth < AGAIN_DEPTH && can_rerun(c, u, place) && mcmc_random(c, 2))
-            again(c, u, place, reader, peak_label, depth + 1);
+        if (gone && depth < MAX_RECOMPUTE_DEPTH && can_recompute(c, u, place) && mcmc_random(c, 2))
+            recompute_before(c, u, place, reader, peak_label, depth + 1);
     }
     sim_insert(s, node, place, TASK_RUN, reader);
-    mcmc_list_with_inputs(c, node);
+    mcmc_mark_with_inputs(c, node);
 }
 
 bool mcmc_move_recompute(struct mcmc *c) {
@@ -100,9 +100,9 @@ bool mcmc_move_recompute(struct mcmc *c) {
     if (!find_waiting(c, &w))
         return false;
     struct sim_task x = c->sim.task[w.instance];
-    if (!can_rerun(c, x.node, x.place))
+    if (!can_recompute(c, x.node, x.place))
         return false;
-    again(c, x.node, x.place, w.reader, c->sim.task[w.peak].label, 0);
+    recompute_before(c, x.node, x.place, w.reader, c->sim.task[w.peak].label, 0);
     return true;
 }
 
@@ -119,7 +119,7 @@ static bool fetch_later(struct mcmc *c, const struct waiting *w) {
             return false;
     sim_remove(s, w->instance);
     sim_insert(s, x.node, x.place, x.from, w->reader);
-    mcmc_list(c, x.node);
+    mcmc_mark(c, x.node);
     return true;
 }
 
@@ -156,7 +156,7 @@ bool mcmc_move_offload(struct mcmc *c) {
                 break;
             }
     sim_insert(s, x.node, x.place, from, before);
-    mcmc_list(c, x.node);
+    mcmc_mark(c, x.node);
     return true;
 }
 
@@ -166,7 +166,7 @@ bool mcmc_move_offload(struct mcmc *c) {
 // behind it.
 bool mcmc_move_order(struct mcmc *c) {
     struct sim *s = &c->sim;
-    int32_t along[ALONG_MOST], n = 0, first = mcmc_random_task(c), passed = SIM_NONE;
+    int32_t along[MAX_ALONG], n = 0, first = mcmc_random_task(c), passed = SIM_NONE;
     bool back = mcmc_random(c, 2);
     int32_t passes = 1 + mcmc_random(c, ORDER_PASSES);
     if (first == SIM_END)
@@ -182,7 +182,7 @@ bool mcmc_move_order(struct mcmc *c) {
             bound = (back ? reads(c, x, y) : reads(c, y, x)) ||
                     (x->node == y->node && x->place == y->place);
         }
-        if (bound && n == ALONG_MOST)
+        if (bound && n == MAX_ALONG)
             break;
         if (bound) {
             along[n++] = t;
@@ -193,7 +193,7 @@ bool mcmc_move_order(struct mcmc *c) {
     }
     if (passed == SIM_NONE)
         return false;
-    struct sim_task moved[ALONG_MOST];
+    struct sim_task moved[MAX_ALONG];
     for (int32_t k = 0; k < n; k++) {
         // The farthest comes first when all go back, the nearest when all go on.
         int32_t t = along[back ? n - 1 - k : k];

@@ -108,7 +108,7 @@ bool mcmc_move_swap(struct mcmc *c) {
 }
 
 // A device that fetches a node runs it, too.
-bool mcmc_move_copy(struct mcmc *c) {
+bool mcmc_move_duplicate(struct mcmc *c) {
     struct sim *s = &c->sim;
     int32_t t = mcmc_random_task(c);
     for (int32_t k = 0; k < DROP_TRIES && (t == SIM_END || s->task[t].from == TASK_RUN); k++)
@@ -123,7 +123,7 @@ bool mcmc_move_copy(struct mcmc *c) {
         if (s->task[f].place == x.place && s->task[f].from != TASK_RUN)
             sim_remove(s, f);
     }
-    mcmc_list_with_inputs(c, x.node);
+    mcmc_mark_with_inputs(c, x.node);
     return true;
 }
 
@@ -139,7 +139,7 @@ bool mcmc_move_drop(struct mcmc *c) {
                                          : sim_bound(s, x->node, x->place, x->label) != SIM_NONE;
         if (!extra)
             continue;
-        mcmc_list_with_inputs(c, x->node);
+        mcmc_mark_with_inputs(c, x->node);
         sim_remove(s, t);
         return true;
     }

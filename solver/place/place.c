@@ -8,14 +8,14 @@
 #include "ir/base/parallel.h"
 
 enum { ROUND_PROPOSALS = 1000, EXCHANGE_STREAM = 1 << 20 }; // proposals: of each chain, in the mean
-#define POLISH_SHARE  0.05 // of the time, each time that the best is polished on the way
-#define POLISH_END    0.1  // and in the end
-#define COOLER_SHARE  0.6  // of the proposals of the next cooler rung
-#define HEAT_STEP     1.2
-#define LEAST_HEAT    1e-7
-#define MOST_HEAT     0.3
-#define WORSE_COLDEST 0.002 // of all proposals, those that are accepted though worse
-#define WORSE_HOTTEST 0.1
+#define POLISH_SHARE     0.05 // of the time, each time that the best is polished on the way
+#define POLISH_END       0.1  // and in the end
+#define COOLER_SHARE     0.6  // of the proposals of the next cooler rung
+#define TEMPERATURE_STEP 1.2
+#define MIN_TEMPERATURE  1e-7
+#define MAX_TEMPERATURE  0.3
+#define WORSE_COLDEST    0.002 // of all proposals, those that are accepted though worse
+#define WORSE_HOTTEST    0.1
 
 struct place_options place_defaults(void) {
     return (struct place_options){.allowed = {true, true, true, true, true},
@@ -67,7 +67,7 @@ status place_keep(struct place_search *s, const struct strategy *x, double value
     return st == ST_LIMIT ? diag_out_of_memory(s->diags) : ST_OK;
 }
 
-void place_start(struct place_search *s, struct place_chain *ch, const struct strategy *x) {
+void place_start_chain(struct place_search *s, struct place_chain *ch, const struct strategy *x) {
     if (mcmc_start(&ch->mc, x))
         return;
     ch->failed = true;
@@ -126,14 +126,15 @@ static void adapt(struct place_search *s) {
         if (ch->failed || ch->n_done == 0)
             continue;
         bool cold = (double)ch->n_worse < wanted * (double)ch->n_done;
-        double heat = s->temperature[r] * (cold ? HEAT_STEP : 1 / HEAT_STEP);
-        s->temperature[r] = fmin(fmax(heat, LEAST_HEAT), MOST_HEAT);
+        double next = s->temperature[r] * (cold ? TEMPERATURE_STEP : 1 / TEMPERATURE_STEP);
+        s->temperature[r] = fmin(fmax(next, MIN_TEMPERATURE), MAX_TEMPERATURE);
     }
 }
 
-bool place_swaps(double heat_a, double cost_a, double heat_b, double cost_b, double unit) {
+bool place_swaps(double temperature_a, double cost_a, double temperature_b, double cost_b,
+                 double unit) {
     double scale = fmin(cost_a, cost_b) + 1e-300;
-    double gain = (1 / heat_a - 1 / heat_b) * (cost_a - cost_b) / scale;
+    double gain = (1 / temperature_a - 1 / temperature_b) * (cost_a - cost_b) / scale;
     return log(1 - unit) < gain;
 }
 
@@ -170,7 +171,7 @@ static void restart(struct place_search *s) {
         }
     }
     if (worst >= 0)
-        place_start(s, &s->chain[worst], &s->out->best);
+        place_start_chain(s, &s->chain[worst], &s->out->best);
 }
 
 // Every chain takes up its present state afresh, as it would from a checkpoint: so a search that is
@@ -186,7 +187,7 @@ static status settle(struct place_search *s) {
         if (ch->failed)
             continue;
         now.n = sim_save(&ch->mc.sim, now.at);
-        place_start(s, ch, &now);
+        place_start_chain(s, ch, &now);
     }
     arena_free(&scratch);
     if (!s->is_saving)
@@ -313,13 +314,13 @@ static void sum_up(struct place_search *s) {
 static status search(struct place_search *s) {
     status st = s->options->team ? place_team_make(s) : ST_OK;
     if (st == ST_OK)
-        st = place_make_starts(s);
+        st = place_make_initial(s);
     if (st == ST_OK)
         st = place_make_chains(s);
     if (st == ST_OK && s->options->resume)
         st = place_resume(s);
     if (st == ST_OK && s->options->resume)
-        st = place_keep_better_starts(s);
+        st = place_keep_better_initial(s);
     if (st == ST_OK)
         st = collect(s);
     if (st == ST_OK)

@@ -47,7 +47,7 @@ status place_improve(struct place_search *s, double seconds, bool is_end) {
                                          &polished, &better)
                           : ST_LIMIT;
     if (better)
-        place_start(s, to, &polished);
+        place_start_chain(s, to, &polished);
     arena_free(&scratch);
     return st ? diag_out_of_memory(s->diags) : ST_OK;
 }

@@ -9,7 +9,7 @@ struct starter {
     struct arena *scratch; // for the rest
     int32_t *device;       // per group
     struct strategy *out;
-    int32_t n, most;
+    int32_t n, max_n;
     bool ok;
 };
 
@@ -97,26 +97,26 @@ static void list(struct starter *s, enum list_kind kind) {
     s->ok = place_list(s->p, kind, s->arena, &s->out[s->n++]);
 }
 
-int32_t place_starts(const struct placement *p, bool copies, struct arena *a, struct strategy *out,
-                     int32_t most) {
+int32_t place_initial(const struct placement *p, bool duplicates, struct arena *a,
+                      struct strategy *out, int32_t max_n) {
     struct arena scratch = arena_make(a->mem);
     struct starter s = {.p = p,
                         .arena = a,
                         .scratch = &scratch,
                         .device = ARENA_ARRAY(&scratch, int32_t, p->n_groups),
                         .out = out,
-                        .most = most};
+                        .max_n = max_n};
     s.ok = s.device != NULL;
-    if (s.ok && s.n < most)
+    if (s.ok && s.n < max_n)
         split(&s);
-    if (s.ok && s.n < most)
-        list(&s, LIST_SENDS);
-    if (s.ok && s.n < most && copies && p->n_devices > 1)
-        list(&s, LIST_COPIES);
-    for (int32_t k = 0; s.ok && k < p->n_devices && s.n < most; k++)
+    if (s.ok && s.n < max_n)
+        list(&s, LIST_SEND);
+    if (s.ok && s.n < max_n && duplicates && p->n_devices > 1)
+        list(&s, LIST_DUPLICATE);
+    for (int32_t k = 0; s.ok && k < p->n_devices && s.n < max_n; k++)
         single(&s, k);
-    if (s.ok && s.n < most && copies && p->graph.has_forward && p->n_devices > 1)
-        list(&s, LIST_COPIES_FORWARD);
+    if (s.ok && s.n < max_n && duplicates && p->graph.has_forward && p->n_devices > 1)
+        list(&s, LIST_DUPLICATE_FORWARD);
     arena_free(&scratch);
     return s.ok ? s.n : -1;
 }

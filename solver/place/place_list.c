@@ -7,7 +7,7 @@
 #include <string.h>
 
 // How far back nodes are run once more for one that needs them, and how many are looked at.
-enum { COPY_DEPTH = 4, COPY_LOOKS = 100 };
+enum { MAX_DUPLICATE_DEPTH = 4, MAX_PROBES = 100 };
 
 struct list {
     const struct placement *p;
@@ -79,7 +79,7 @@ static bool is_alone(const struct placement *p, int32_t v) {
     return p->group_start[g + 1] - p->group_start[g] == 1;
 }
 
-static bool may_copy(const struct placement *p, int32_t v) {
+static bool may_duplicate(const struct placement *p, int32_t v) {
     return !p->graph.once[v] && !p->graph.keep[v] && is_alone(p, v);
 }
 
@@ -141,7 +141,7 @@ static int64_t bring(struct list *l, int32_t v, int32_t device, int32_t depth, b
     if (*there >= 0)
         return *there;
     int64_t sent = send(l, v, device, false);
-    if (l->kind == LIST_COPIES && depth > 0 && l->looks-- > 0 && may_copy(l->p, v) &&
+    if (l->kind == LIST_DUPLICATE && depth > 0 && l->looks-- > 0 && may_duplicate(l->p, v) &&
         placement_runs_on(l->p, v, device) && l->p->resident_bytes[v] <= l->room[device]) {
         int64_t own = run(l, v, device, depth - 1, false);
         l->room[device] -= is_real && own < sent ? l->p->resident_bytes[v] : 0;
@@ -157,7 +157,7 @@ static int64_t bring(struct list *l, int32_t v, int32_t device, int32_t depth, b
 
 static bool is_everywhere(const struct list *l, int32_t v) {
     const struct placement *p = l->p;
-    bool can = l->kind == LIST_COPIES_FORWARD && !p->graph.backward[v] && may_copy(p, v);
+    bool can = l->kind == LIST_DUPLICATE_FORWARD && !p->graph.backward[v] && may_duplicate(p, v);
     for (int32_t k = 0; can && k < p->n_devices; k++)
         can = placement_runs_on(p, v, k);
     return can;
@@ -172,8 +172,8 @@ static int32_t best_device(struct list *l, int32_t v) {
         for (int32_t k = 0; k < p->n_devices; k++) {
             if (!placement_group_runs_on(p, group, k) || (pass == 0 && resident > l->room[k]))
                 continue;
-            l->looks = COPY_LOOKS;
-            int64_t end = run(l, v, k, COPY_DEPTH, false);
+            l->looks = MAX_PROBES;
+            int64_t end = run(l, v, k, MAX_DUPLICATE_DEPTH, false);
             if (best < 0 || end < least) {
                 best = k;
                 least = end;
@@ -192,8 +192,8 @@ static void place_node(struct list *l, int32_t v) {
     for (int32_t k = 0; k < p->n_devices; k++)
         if (everywhere || k == *home) {
             l->room[k] -= resident;
-            l->looks = COPY_LOOKS;
-            run(l, v, k, COPY_DEPTH, true);
+            l->looks = MAX_PROBES;
+            run(l, v, k, MAX_DUPLICATE_DEPTH, true);
         }
 }
 

@@ -6,9 +6,9 @@
 #include "solver/model/strategy.h"
 
 enum list_kind {
-    LIST_SENDS,  // every node runs once
-    LIST_COPIES, // what a device needs it runs itself, where that is earlier than being sent it
-    LIST_COPIES_FORWARD, // the forward pass runs on every device: else they would only wait
+    LIST_SEND,      // every node runs once
+    LIST_DUPLICATE, // what a device needs it runs itself, where that is earlier than being sent it
+    LIST_DUPLICATE_FORWARD, // the forward pass runs on every device: else they would only wait
 };
 
 // False: no room.

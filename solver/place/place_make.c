@@ -8,15 +8,15 @@
 #define COLDEST     1e-4 // initial temperatures, relative to the cost
 #define HOTTEST     0.3
 
-status place_make_starts(struct place_search *s) {
+status place_make_initial(struct place_search *s) {
     struct arena scratch = arena_make(s->arena->mem);
     status st = ST_OK;
-    for (int32_t k = 0; k < s->options->n_initial && s->n_initial < PLACE_STARTS_MOST / 2; k++) {
+    for (int32_t k = 0; k < s->options->n_initial && s->n_initial < PLACE_MAX_INITIAL / 2; k++) {
         struct strategy_facts f;
-        st = strategy_replay(s->p, &s->options->starts[k], &scratch, s->diags, &f);
+        st = strategy_replay(s->p, &s->options->initial[k], &scratch, s->diags, &f);
         if (st != ST_OK)
             break;
-        s->starts[s->n_initial++] = s->options->starts[k];
+        s->initial[s->n_initial++] = s->options->initial[k];
     }
     arena_free(&scratch);
     if (st != ST_OK || (!s->options->allowed.devices && s->n_initial > 0)) // others have others
@@ -27,28 +27,28 @@ status place_make_starts(struct place_search *s) {
                                   .seed = s->options->seed,
                                   .worker_path = s->options->worker_path};
     if (s->options->allowed.recompute && !s->options->resume) // dear, and not to be needed
-        n = place_remat(s->p, &effort, s->arena, s->starts + s->n_initial,
-                        PLACE_STARTS_MOST - s->n_initial);
+        n = place_remat(s->p, &effort, s->arena, s->initial + s->n_initial,
+                        PLACE_MAX_INITIAL - s->n_initial);
     s->n_initial += n > 0 ? n : 0;
     if (n >= 0)
-        n = place_starts(s->p, s->options->allowed.copies, s->arena, s->starts + s->n_initial,
-                         PLACE_STARTS_MOST - s->n_initial);
+        n = place_initial(s->p, s->options->allowed.duplicates, s->arena, s->initial + s->n_initial,
+                          PLACE_MAX_INITIAL - s->n_initial);
     s->n_initial += n > 0 ? n : 0;
     return n < 0 ? diag_out_of_memory(s->diags) : ST_OK;
 }
 
 // A resumed search takes over a given strategy that is better than the incumbent of its checkpoint.
-status place_keep_better_starts(struct place_search *s) {
+status place_keep_better_initial(struct place_search *s) {
     const struct place_options *o = s->options;
     status st = ST_OK;
     for (int32_t k = 0; st == ST_OK && k < o->n_initial; k++) {
         struct arena scratch = arena_make(s->arena->mem);
         struct diags d = diags_make(&scratch);
         struct strategy_facts f;
-        if (strategy_check(s->p, &o->starts[k], &scratch, &d, &f) == ST_OK) {
+        if (strategy_check(s->p, &o->initial[k], &scratch, &d, &f) == ST_OK) {
             double value = mcmc_value_of_facts(&o->objective, s->p, &f);
             if (value < s->out->value)
-                st = place_keep(s, &o->starts[k], value);
+                st = place_keep(s, &o->initial[k], value);
         }
         arena_free(&scratch);
     }
@@ -58,7 +58,7 @@ status place_keep_better_starts(struct place_search *s) {
 status place_make_chains(struct place_search *s) {
     const struct place_options *o = s->options;
     s->n_chains = o->n_chains < 1 ? 1 : o->n_chains;
-    s->n_chains = s->n_chains < PLACE_CHAINS_MOST ? s->n_chains : PLACE_CHAINS_MOST;
+    s->n_chains = s->n_chains < PLACE_MAX_CHAINS ? s->n_chains : PLACE_MAX_CHAINS;
     s->chain = ARENA_ARRAY(s->arena, struct place_chain, s->n_chains);
     s->at_rung = ARENA_ARRAY(s->arena, int32_t, s->n_chains);
     s->temperature = ARENA_ARRAY(s->arena, double, s->n_chains);
@@ -76,9 +76,9 @@ status place_make_chains(struct place_search *s) {
                                 (uint64_t)(first + k), &ch->mc);
         // What no chain begins with may still be the best so far.
         for (int32_t i = 0; k == 0 && i < n_more && !ch->failed; i++)
-            place_start(s, ch, &s->starts[s->n_chains + i]);
+            place_start_chain(s, ch, &s->initial[s->n_chains + i]);
         if (!ch->failed)
-            place_start(s, ch, &s->starts[(first + k) % s->n_initial]);
+            place_start_chain(s, ch, &s->initial[(first + k) % s->n_initial]);
         n_good += !ch->failed;
     }
     return n_good > 0 ? ST_OK : diag_out_of_memory(s->diags);

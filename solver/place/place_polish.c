@@ -217,7 +217,7 @@ static bool take_if_better(struct polisher *f, struct strategy x, int64_t *over,
 }
 
 // Whether there may be something to gain: it runs something again, or is over its memory.
-static bool is_worth_it(struct polisher *f) {
+static bool can_gain(struct polisher *f) {
     if (!sim_load(&f->sim, &f->s))
         return false;
     int32_t n_runs = 0, n_nodes = 0;
@@ -231,7 +231,7 @@ static bool is_worth_it(struct polisher *f) {
 
 static status polish_device(struct polisher *f, double seconds, struct arena *a, bool *better) {
     status st = extract(f);
-    if (st || f->problem.n == 0 || !is_worth_it(f))
+    if (st || f->problem.n == 0 || !can_gain(f))
         return st;
     int64_t budget = f->p->place[f->device].memory_bytes, over = 1;
     for (int32_t k = 0; k < TRIES && over > 0 && !stop_now(f->effort->stop); k++) {

@@ -3,7 +3,7 @@
 
 #include "solver/place.h"
 
-enum { PLACE_STARTS_MOST = 12, PLACE_MEET_EVERY = 16 }; // rounds between restarts, and meetings
+enum { PLACE_MAX_INITIAL = 12, PLACE_MEET_EVERY = 16 }; // rounds between restarts, and meetings
 
 struct place_chain {
     struct arena arena;
@@ -40,7 +40,7 @@ struct place_search {
     int64_t in_round;           // proposals of all chains in this round
     int64_t start_ns, saved_ns; // saved: the last checkpoint
     struct rng rng;             // for exchanges
-    struct strategy starts[PLACE_STARTS_MOST];
+    struct strategy initial[PLACE_MAX_INITIAL];
     int32_t n_initial;
     struct place_result *out;
     int32_t cap_best;
@@ -58,16 +58,17 @@ status place_keep(struct place_search *s, const struct strategy *x, double value
 
 // The chain continues from a strategy; if the simulator refuses it, it is counted and the chain
 // fails.
-void place_start(struct place_search *s, struct place_chain *ch, const struct strategy *x);
+void place_start_chain(struct place_search *s, struct place_chain *ch, const struct strategy *x);
 
 // Initial solutions and chains (place_make.c). A resumed search takes over given strategies that
 // are better than its incumbent.
-status place_make_starts(struct place_search *s);
+status place_make_initial(struct place_search *s);
 status place_make_chains(struct place_search *s);
-status place_keep_better_starts(struct place_search *s);
+status place_keep_better_initial(struct place_search *s);
 
 // Whether two replicas swap their heat, for a random number of [0, 1).
-bool place_swaps(double heat_a, double cost_a, double heat_b, double cost_b, double unit);
+bool place_swaps(double temperature_a, double cost_a, double temperature_b, double cost_b,
+                 double unit);
 
 // No strategy has a lower value of the objective (place_bound.c); -INFINITY: no bound is known.
 double place_bound(const struct placement *p, const struct mcmc_objective *o, struct mem *mem);

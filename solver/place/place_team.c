@@ -79,7 +79,7 @@ static void exchange_states(struct place_search *s, const struct pairing *pair,
     if (!place_swaps(s->temperature[pair->rung], mcmc_cost(&own->mc), theirs->temperature,
                      theirs->cost, pair->unit))
         return;
-    place_start(s, own, offered);
+    place_start_chain(s, own, offered);
     s->out->n_exchanges++;
 }
 

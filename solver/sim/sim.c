@@ -40,9 +40,9 @@ bool sim_make(struct arena *a, const struct placement *p, struct sim *out) {
     out->cap_tasks = 2 * p->graph.n + 64;
     out->task = ARENA_ARRAY(a, struct sim_task, out->cap_tasks);
     out->time = ARENA_ARRAY(a, struct sim_time, out->cap_tasks);
-    out->way = ARENA_ARRAY(a, int64_t, out->cap_tasks);
+    out->path = ARENA_ARRAY(a, int64_t, out->cap_tasks);
     if (!out->first_of || !out->is_touched || !out->busy_cost || !out->base_bytes ||
-        !out->n_users || !out->task || !out->time || !out->way || !out->peak || !out->peak_at ||
+        !out->n_users || !out->task || !out->time || !out->path || !out->peak || !out->peak_at ||
         !sim_snapshots_make(out))
         return false;
     clear(out);
@@ -51,22 +51,22 @@ bool sim_make(struct arena *a, const struct placement *p, struct sim *out) {
 
 // ---- Slots and labels ----
 
-void *sim_more(struct sim *s, const void *at, size_t n_bytes, size_t cap_bytes) {
+void *sim_grow(struct sim *s, const void *at, size_t n_bytes, size_t cap_bytes) {
     void *more = arena_alloc(s->arena, cap_bytes);
     if (more && n_bytes > 0)
         memcpy(more, at, n_bytes);
     return more;
 }
 
-static bool more_tasks(struct sim *s) {
+static bool grow_tasks(struct sim *s) {
     int32_t cap = s->cap_tasks * 2;
-    struct sim_task *task = SIM_MORE(s, s->task, s->n_tasks, cap);
-    struct sim_time *time = SIM_MORE(s, s->time, s->n_tasks, cap);
-    int64_t *way = SIM_MORE(s, s->way, s->n_tasks, cap);
-    if (!task || !time || !way)
+    struct sim_task *task = SIM_GROW(s, s->task, s->n_tasks, cap);
+    struct sim_time *time = SIM_GROW(s, s->time, s->n_tasks, cap);
+    int64_t *path = SIM_GROW(s, s->path, s->n_tasks, cap);
+    if (!task || !time || !path)
         return false;
     s->task = task;
-    s->way = way;
+    s->path = path;
     s->time = time;
     s->cap_tasks = cap;
     return true;
@@ -78,7 +78,7 @@ static int32_t new_task(struct sim *s) {
         s->free_task = s->task[t].next;
         return t;
     }
-    if (s->n_tasks == s->cap_tasks && !more_tasks(s)) {
+    if (s->n_tasks == s->cap_tasks && !grow_tasks(s)) {
         s->broken = true;
         return SIM_NONE;
     }
@@ -106,14 +106,14 @@ static void set_label(struct sim *s, int32_t t) {
 
 // ---- Linking ----
 
-void sim_soil(struct sim *s, int64_t label) {
+void sim_mark_dirty(struct sim *s, int64_t label) {
     if (!VEC_PUSH(s->arena, &s->dirty, label))
         s->broken = true;
 }
 
 static void edit_at(struct sim *s, int64_t label) {
     s->last_edit = label > s->last_edit ? label : s->last_edit;
-    sim_soil(s, label);
+    sim_mark_dirty(s, label);
 }
 
 static void touch(struct sim *s, int32_t node) {
@@ -238,7 +238,7 @@ void sim_commit(struct sim *s) {
     for (size_t k = 0; k < s->changed.n; k++)
         s->time[s->changed.at[k]].settled = s->time[s->changed.at[k]].finish;
     if (s->walked)
-        sim_snapshots_keep(s);
+        sim_snapshots_commit(s);
     for (size_t k = 0; k < s->edits.n; k++)
         if (s->edits.at[k].kind == SIM_REMOVED)
             free_task(s, s->edits.at[k].task);

@@ -13,7 +13,7 @@
 // one and the same time (sim_step.c): then segments are passed over, their times and peaks moved by
 // the difference. Most changes end so, for a device that is late makes all others late by as much.
 // A proposal that is to be judged by its makespan is often not walked to there either: the longest
-// way from each snapshot to the end is known (sim_tail.c), so once the walk is behind the last
+// path from each snapshot to the end is known (sim_tail.c), so once the walk is behind the last
 // edit, its clocks tell how long everything takes at least.
 //
 //     sim_remove(s, t); sim_insert(s, node, device, TASK_RUN, next);     a proposal
@@ -23,7 +23,7 @@
 
 #include "solver/model/strategy.h"
 
-enum { SIM_END = 0, SIM_NONE = -1, SIM_KEPT = -2, SIM_SKIPS_MOST = 8 };
+enum { SIM_END = 0, SIM_NONE = -1, SIM_KEPT = -2, SIM_MAX_SKIPS = 8 };
 
 struct sim_reader {
     int32_t by;   // the task that reads an instance last, or first
@@ -77,7 +77,7 @@ struct sim_walk {
     int64_t *peak;    // per place: the most since the last snapshot, with workspace; -1: no task
     int64_t *peak_at; // per place: the task of that peak
     int64_t *look;    // per clock: how long after now a task since then first looks; INT64_MAX
-    int64_t *tail;    // per clock: the longest way from there to the end
+    int64_t *tail;    // per clock: the longest path from there to the end
     bool has_tail;    // it is known
     int64_t makespan_cost; // since the last snapshot
     struct sim_pending *pending;
@@ -118,7 +118,7 @@ struct sim {
 
     struct sim_task *task; // [0] is SIM_END
     struct sim_time *time; // per task
-    int64_t *way;          // per task: the longest way from its start to the end
+    int64_t *path;         // per task: the longest path from its start to the end
     int32_t n_tasks, cap_tasks, n_in;
     int32_t free_task;   // of a list through `next`; SIM_NONE
     int32_t *first_of;   // per node
@@ -146,7 +146,7 @@ struct sim {
     struct sim_walk **merged, **spare;   // scratch; of no use at the moment
     int32_t n_snapshots, n_fresh, n_spare, cap_snapshots;
     int32_t n_kept; // snapshots before the walk
-    struct sim_skip skip[SIM_SKIPS_MOST];
+    struct sim_skip skip[SIM_MAX_SKIPS];
     int32_t n_skips;
     bool is_mixed;      // before the last skip not all is as it was
     int64_t latest[2];  // when all before it was over; and is now
@@ -192,17 +192,17 @@ bool sim_runs_at(const struct sim *s, int32_t node, int32_t device);
 // ---- For the files of the simulator alone ----
 
 // An array of `cap` that begins with the n of `at`, which may be NULL; NULL: no room.
-#define SIM_MORE(s, at, n, cap)                                                                    \
-    sim_more(s, at, (size_t)(n) * sizeof *(at), (size_t)(cap) * sizeof *(at))
-void *sim_more(struct sim *s, const void *at, size_t n_bytes, size_t cap_bytes);
+#define SIM_GROW(s, at, n, cap)                                                                    \
+    sim_grow(s, at, (size_t)(n) * sizeof *(at), (size_t)(cap) * sizeof *(at))
+void *sim_grow(struct sim *s, const void *at, size_t n_bytes, size_t cap_bytes);
 
 void sim_note(struct sim *s, enum sim_edit_kind kind, int32_t task, int32_t other);
-void sim_soil(struct sim *s, int64_t label); // something there may have changed
+void sim_mark_dirty(struct sim *s, int64_t label); // something there may have changed
 
 bool sim_bind(struct sim *s); // false: something is read that is not there
 void sim_unbind(struct sim *s, const struct sim_edit *e); // takes a change of bindings back
 
-bool sim_walk_room(struct sim *s, struct sim_walk *w, int32_t n_pending);
+bool sim_walk_reserve(struct sim *s, struct sim_walk *w, int32_t n_pending);
 void sim_walk_flush(struct sim_walk *w, int32_t place, int64_t moment);
 int64_t sim_walk_release_time(const struct sim *s, int32_t task); // of its instance
 
@@ -221,7 +221,7 @@ static inline int32_t sim_clock_of(const struct sim *s, int32_t place) {
 
 bool sim_snapshots_make(struct sim *s);
 void sim_snapshots_clear(struct sim *s);
-void sim_snapshots_keep(struct sim *s); // the walk's take the place of those before
+void sim_snapshots_commit(struct sim *s); // the walk's take the place of those before
 void sim_snapshots_drop(struct sim *s);
 // From the last one before all changes. Returns the number of the next one.
 int32_t sim_snapshots_resume(struct sim *s);
@@ -232,7 +232,7 @@ void sim_snapshots_end_segment(struct sim *s);
 bool sim_snapshots_settled(struct sim *s, int32_t k, int32_t *next);
 // Whether all from snapshot k to before `to` is as it was, but for one shift of time. Tells the
 // shift and whether it is ragged.
-bool sim_step_is_in(struct sim *s, int32_t k, int32_t to, struct sim_skip *out);
+bool sim_step_matches(struct sim *s, int32_t k, int32_t to, struct sim_skip *out);
 void sim_snapshots_sum_up(struct sim *s); // makespan and peaks of all segments
 
 // The least makespan, by what the walk has come to at snapshot k, which is behind all edits.

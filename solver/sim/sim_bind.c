@@ -70,18 +70,18 @@ void sim_unbind(struct sim *s, const struct sim_edit *e) {
 }
 
 // Both the one who did and the one who does now behave otherwise than before.
-static void soil_both(struct sim *s, int32_t before, int32_t now) {
+static void mark_both_dirty(struct sim *s, int32_t before, int32_t now) {
     if (before >= 0)
-        sim_soil(s, s->task[before].label);
+        sim_mark_dirty(s, s->task[before].label);
     if (now >= 0)
-        sim_soil(s, s->task[now].label);
+        sim_mark_dirty(s, s->task[now].label);
 }
 
 static void set_reader(struct sim *s, enum sim_edit_kind which, int32_t t, int32_t by) {
     int32_t before = reader(s, t, which)->by;
     if (before == by)
         return;
-    soil_both(s, before, by);
+    mark_both_dirty(s, before, by);
     sim_note(s, which, t, before);
     put_reader(s, which, t, by);
 }
@@ -91,9 +91,9 @@ static void set_source(struct sim *s, int32_t t, int32_t source) {
     int32_t before = s->task[t].first.list;
     if (before == source)
         return;
-    soil_both(s, t, SIM_NONE);
-    soil_both(s, before >= 0 ? s->task[before].last.by : SIM_NONE,
-              source >= 0 ? s->task[source].last.by : SIM_NONE);
+    mark_both_dirty(s, t, SIM_NONE);
+    mark_both_dirty(s, before >= 0 ? s->task[before].last.by : SIM_NONE,
+                    source >= 0 ? s->task[source].last.by : SIM_NONE);
     sim_note(s, SIM_SOURCE, t, before);
     s->task[t].first.list = source;
 }

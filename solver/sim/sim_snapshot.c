@@ -36,7 +36,7 @@ static bool make_walk(struct sim *s, struct sim_walk *w) {
 // All but the tail.
 static void copy_walk(struct sim *s, const struct sim_walk *from, struct sim_walk *to) {
     to->n_pending = 0;
-    if (!sim_walk_room(s, to, from->n_pending))
+    if (!sim_walk_reserve(s, to, from->n_pending))
         return;
     memcpy(to->clock, from->clock, (n_block(s) - (size_t)s->n_clocks) * sizeof *to->clock);
     if (from->n_pending > 0)
@@ -45,12 +45,12 @@ static void copy_walk(struct sim *s, const struct sim_walk *from, struct sim_wal
     to->task = from->task;
 }
 
-static bool more_room(struct sim *s) {
+static bool grow_snapshots(struct sim *s) {
     size_t cap = (size_t)s->cap_snapshots * 2 + 16;
-    struct sim_walk **old = SIM_MORE(s, s->snapshot, s->n_snapshots, cap);
-    struct sim_walk **fresh = SIM_MORE(s, s->fresh, s->n_fresh, cap);
-    struct sim_walk **merged = SIM_MORE(s, s->merged, 0, cap);
-    struct sim_walk **spare = SIM_MORE(s, s->spare, s->n_spare, 2 * cap);
+    struct sim_walk **old = SIM_GROW(s, s->snapshot, s->n_snapshots, cap);
+    struct sim_walk **fresh = SIM_GROW(s, s->fresh, s->n_fresh, cap);
+    struct sim_walk **merged = SIM_GROW(s, s->merged, 0, cap);
+    struct sim_walk **spare = SIM_GROW(s, s->spare, s->n_spare, 2 * cap);
     if (!old || !fresh || !merged || !spare)
         return false;
     s->snapshot = old;
@@ -63,8 +63,8 @@ static bool more_room(struct sim *s) {
 
 bool sim_snapshots_make(struct sim *s) {
     s->snapshot = NULL;
-    bool ok = make_walk(s, &s->walk) && more_room(s);
-    for (int32_t k = 0; k < SIM_SKIPS_MOST && ok; k++) {
+    bool ok = make_walk(s, &s->walk) && grow_snapshots(s);
+    for (int32_t k = 0; k < SIM_MAX_SKIPS && ok; k++) {
         s->skip[k].sums = ARENA_ARRAY(s->arena, int64_t, n_sums(s));
         s->skip[k].more = ARENA_ARRAY(s->arena, int32_t, n_sums(s));
         s->skip[k].stay = ARENA_ARRAY(s->arena, struct sim_stay, s->n_clocks);
@@ -87,7 +87,7 @@ static void begin_segment(struct sim *s) {
 static void open_segment(struct sim *s, const struct sim_walk *like) {
     struct sim_walk *w = NULL;
     // Beside the fresh ones there may stay all that are there now.
-    if (s->n_fresh + s->n_snapshots + 1 < s->cap_snapshots || more_room(s)) {
+    if (s->n_fresh + s->n_snapshots + 1 < s->cap_snapshots || grow_snapshots(s)) {
         if (s->n_spare > 0)
             w = s->spare[--s->n_spare];
         else if ((w = ARENA_NEW(s->arena, struct sim_walk)) && !make_walk(s, w))
@@ -235,12 +235,12 @@ static void note_skip(struct sim *s, struct sim_skip *skip, int32_t k, int32_t t
 
 bool sim_snapshots_settled(struct sim *s, int32_t k, int32_t *next) {
     *next = k + 1;
-    if (s->relabelled || s->n_skips == SIM_SKIPS_MOST)
+    if (s->relabelled || s->n_skips == SIM_MAX_SKIPS)
         return false;
     int64_t dirty = next_dirty(s, label_at(s, k));
     int32_t to = dirty == INT64_MAX ? s->n_snapshots : last_before(s, k, dirty);
     struct sim_skip *skip = &s->skip[s->n_skips];
-    if (to <= k || !sim_step_is_in(s, k, to, skip))
+    if (to <= k || !sim_step_matches(s, k, to, skip))
         return false;
     sim_snapshots_end_segment(s);
     note_skip(s, skip, k, to);
@@ -327,7 +327,7 @@ static void shift_tasks(struct sim *s, const struct sim_skip *skip) {
         s->time[t].settled = s->time[t].finish += skip->shift;
 }
 
-void sim_snapshots_keep(struct sim *s) {
+void sim_snapshots_commit(struct sim *s) {
     int32_t n = 0, at = s->n_kept, n_fresh = 0;
     for (int32_t k = 0; k < s->n_kept; k++)
         keep_old(s, s->snapshot[k], NULL, &n);

@@ -48,7 +48,7 @@ static bool is_before_looks(const struct sim *s, int64_t before, int64_t now, in
 
 // A place's clock also decides what is released at once. All that is released behind is read by
 // somebody else than the place, which waits; so it goes later than that.
-static bool is_no_matter(struct sim *s, int32_t c, int32_t k, int32_t to, int64_t shift) {
+static bool is_irrelevant(struct sim *s, int32_t c, int32_t k, int32_t to, int64_t shift) {
     int64_t before = s->snapshot[k]->clock[c], now = s->walk.clock[c];
     bool is_place = c < s->p->n_devices || c == s->n_clocks - 1;
     if (is_place)
@@ -65,8 +65,8 @@ static bool is_late(const struct sim *s, int32_t t, int32_t by, int64_t shift) {
 }
 
 // Whether someone between the labels notices that the task is not shifted.
-static bool is_noticed(const struct sim *s, int32_t t, int64_t label, int64_t until,
-                       int64_t shift) {
+static bool is_observed(const struct sim *s, int32_t t, int64_t label, int64_t until,
+                        int64_t shift) {
     const struct sim_task *x = &s->task[t];
     if (s->time[t].finish == s->time[t].settled + shift)
         return false;
@@ -90,12 +90,12 @@ static bool is_noticed(const struct sim *s, int32_t t, int64_t label, int64_t un
     return false;
 }
 
-static bool is_some_noticed(struct sim *s, int32_t k, int32_t to, int64_t shift) {
+static bool is_any_observed(struct sim *s, int32_t k, int32_t to, int64_t shift) {
     int64_t label = s->task[s->snapshot[k]->task].label;
     int64_t until = to == s->n_snapshots ? INT64_MAX : s->task[s->snapshot[to]->task].label;
     for (size_t i = 0; i < s->loose.n; i++) {
         int32_t t = s->loose.at[i];
-        if (!is_noticed(s, t, label, until, shift))
+        if (!is_observed(s, t, label, until, shift))
             continue;
         s->loose.at[i] = s->loose.at[0]; // most likely also at the next snapshot
         s->loose.at[0] = t;
@@ -128,15 +128,15 @@ static bool is_pending_alike(const struct sim *s, const struct sim_walk *old,
 
 // ---- All of it ----
 
-bool sim_step_is_in(struct sim *s, int32_t k, int32_t to, struct sim_skip *out) {
+bool sim_step_matches(struct sim *s, int32_t k, int32_t to, struct sim_skip *out) {
     const struct sim_walk *w = &s->walk, *old = s->snapshot[k];
     if (w->n_pending != old->n_pending)
         return false;
     int64_t shift = out->shift = find_shift(s, k, to);
     for (int32_t c = 0; c < s->n_clocks; c++)
-        if (w->clock[c] != old->clock[c] + shift && !is_no_matter(s, c, k, to, shift))
+        if (w->clock[c] != old->clock[c] + shift && !is_irrelevant(s, c, k, to, shift))
             return false;
     if ((shift != 0 || s->is_mixed) && !is_before_looks(s, s->latest[0], s->latest[1], shift))
         return false;
-    return is_pending_alike(s, old, out) && !is_some_noticed(s, k, to, shift);
+    return is_pending_alike(s, old, out) && !is_any_observed(s, k, to, shift);
 }

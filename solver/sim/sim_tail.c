@@ -1,10 +1,10 @@
-// The longest way from a task, or from a clock, to the end: see sim.h. What is behind a snapshot
+// The longest path from a task, or from a clock, to the end: see sim.h. What is behind a snapshot
 // decides these, so they stay as they are when something before it changes; they are found
 // backwards, when they are asked for.
 //
-// The way from a task goes on with the next ones that take its resources; with the fetches from its
-// place; and, when it is a fetch, with the run that reads it first. Others that read it come later
-// in the queue of the same device.
+// The path from a task goes on with the next ones that take its resources; with the fetches from
+// its place; and, when it is a fetch, with the run that reads it first. Others that read it come
+// later in the queue of the same device.
 #include <string.h>
 
 #include "solver/sim/sim.h"
@@ -13,39 +13,39 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-// The longest way of the fetches of an instance that are behind the label.
-static int64_t way_of_fetches(const struct sim *s, int32_t t, int64_t label) {
+// The longest path of the fetches of an instance that are behind the label.
+static int64_t path_of_fetches(const struct sim *s, int32_t t, int64_t label) {
     const struct sim_task *x = &s->task[t];
-    int64_t way = 0;
+    int64_t path = 0;
     for (int32_t f = x->sibling; f != SIM_NONE; f = s->task[f].sibling) {
         if (s->task[f].from == x->place && s->task[f].label >= label)
-            way = larger(way, s->way[f]);
+            path = larger(path, s->path[f]);
         if (s->task[f].place == x->place)
             break;
     }
-    return way;
+    return path;
 }
 
 static void step_back(struct sim *s, int32_t t, int64_t *tail) {
     const struct sim_task *x = &s->task[t];
-    int64_t after = way_of_fetches(s, t, 0);
+    int64_t after = path_of_fetches(s, t, 0);
     if (x->from == TASK_RUN) {
-        tail[x->place] = s->way[t] = x->duration + larger(after, tail[x->place]);
+        tail[x->place] = s->path[t] = x->duration + larger(after, tail[x->place]);
         return;
     }
     const struct route *r = placement_route(s->p, x->from, x->place);
     int32_t own = sim_clock_of(s, x->place);
     if (x->first.by >= 0)
-        after = larger(after, s->way[x->first.by]);
+        after = larger(after, s->path[x->first.by]);
     for (int32_t k = 0; k < r->n_resources; k++)
         after = larger(after, tail[r->resource[k]]);
-    int64_t way = x->duration + after;
+    int64_t path = x->duration + after;
     if (x->place == s->p->host) // the next one may begin when this one has begun
-        way = larger(way, tail[own]);
-    s->way[t] = way;
+        path = larger(path, tail[own]);
+    s->path[t] = path;
     for (int32_t k = 0; k < r->n_resources; k++)
-        tail[r->resource[k]] = way;
-    tail[own] = larger(tail[own], way);
+        tail[r->resource[k]] = path;
+    tail[own] = larger(tail[own], path);
 }
 
 static void find_tails(struct sim *s, int32_t k) {
@@ -79,11 +79,11 @@ int64_t sim_tail_bound(struct sim *s, int32_t k) {
     for (size_t i = 0; i < s->loose.n; i++) {
         int32_t t = s->loose.at[i],
                 first = s->task[t].from == TASK_RUN ? SIM_NONE : s->task[t].first.by;
-        int64_t way = way_of_fetches(s, t, label);
+        int64_t path = path_of_fetches(s, t, label);
         if (first >= 0 && s->task[first].label >= label)
-            way = larger(way, s->way[first]);
-        if (way > 0)
-            bound = larger(bound, s->time[t].finish + way);
+            path = larger(path, s->path[first]);
+        if (path > 0)
+            bound = larger(bound, s->time[t].finish + path);
     }
     return bound;
 }

@@ -13,7 +13,7 @@ enum { LONGEST = 24, SHORTEST = 8 }; // segments: where new ones begin, where ol
 
 // ---- Memory ----
 
-bool sim_walk_room(struct sim *s, struct sim_walk *w, int32_t n) {
+bool sim_walk_reserve(struct sim *s, struct sim_walk *w, int32_t n) {
     if (n <= w->cap_pending)
         return true;
     struct sim_pending *at = ARENA_ARRAY(s->arena, struct sim_pending, 2 * n);
@@ -54,7 +54,7 @@ static void release_at(struct sim *s, int32_t t, int64_t time) {
         w->held[place] -= bytes;
         return;
     }
-    if (!sim_walk_room(s, w, w->n_pending + 1))
+    if (!sim_walk_reserve(s, w, w->n_pending + 1))
         return;
     w->pending[w->n_pending++] = (struct sim_pending){time, bytes, place, t};
     w->release[place] = time < w->release[place] ? time : w->release[place];

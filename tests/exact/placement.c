@@ -1,5 +1,5 @@
 // The placement search against brute force on small problems: all assignments of nodes to two
-// devices, with and without copies; and for latency, all sequences of their tasks.
+// devices, with and without duplicates; and for latency, all sequences of their tasks.
 #include <stdio.h>
 #include <string.h>
 
@@ -131,12 +131,12 @@ static bool is_allowed(const struct brute *b) {
     return true;
 }
 
-static void try_assignments(struct brute *b, int32_t v, bool copies) {
+static void try_assignments(struct brute *b, int32_t v, bool duplicates) {
     if (v < b->p->graph.n) {
-        for (int32_t which = 1; which <= (copies ? 3 : 2); which++) {
+        for (int32_t which = 1; which <= (duplicates ? 3 : 2); which++) {
             b->on[v * 2] = which & 1;
             b->on[v * 2 + 1] = which & 2;
-            try_assignments(b, v + 1, copies);
+            try_assignments(b, v + 1, duplicates);
         }
         return;
     }
@@ -153,11 +153,11 @@ static void try_assignments(struct brute *b, int32_t v, bool copies) {
 }
 
 static struct place_result by_search(struct scene *sc, const struct placement *p, bool latency,
-                                     bool copies, int64_t work) {
+                                     bool duplicates, int64_t work) {
     struct place_options o = place_defaults();
     struct place_result r;
     o.objective.goal = latency ? MCMC_LATENCY : MCMC_THROUGHPUT;
-    o.allowed = (struct mcmc_allowed){.copies = copies, .order = true, .devices = true};
+    o.allowed = (struct mcmc_allowed){.duplicates = duplicates, .order = true, .devices = true};
     o.seconds = 0;
     o.work = work;
     o.threads = 1;
@@ -168,11 +168,11 @@ static struct place_result by_search(struct scene *sc, const struct placement *p
 }
 
 static void compare(bool latency, int32_t n_instances, int32_t most_nodes, int64_t work) {
-    int32_t n_equal = 0, n_fit = 0, n_copied = 0, n_proven = 0;
+    int32_t n_equal = 0, n_fit = 0, n_duplicated = 0, n_proven = 0;
     for (int32_t i = 0; i < n_instances; i++) {
         struct scene sc;
         scene_open(&sc);
-        bool copies = i % 2;
+        bool duplicates = i % 2;
         struct random_shape shape = {.most_nodes = most_nodes,
                                      .n_devices = 2,
                                      .groups = !latency && i % 3 == 0,
@@ -186,27 +186,27 @@ static void compare(bool latency, int32_t n_instances, int32_t most_nodes, int64
         b.on = ARENA_ARRAY(&sc.arena, bool, 2 * p.graph.n);
         try_assignments(&b, 0, false);
         int64_t alone = b.best;
-        if (copies)
+        if (duplicates)
             try_assignments(&b, 0, true);
-        n_copied += b.best < alone;
-        struct place_result r = by_search(&sc, &p, latency, copies, work);
+        n_duplicated += b.best < alone;
+        struct place_result r = by_search(&sc, &p, latency, duplicates, work);
         int64_t found = r.best.n > 0 ? (int64_t)r.value : INT64_MAX;
         assert_true(r.bound <= (double)b.best);
         assert_int_equal(r.n_refused, 0);
         n_proven += place_is_optimal(&r);
         if (found != b.best)
             print_message("instance %d (%s, %d nodes): brute force %lld, search %lld\n", i,
-                          copies ? "copies" : "no copies", p.graph.n, (long long)b.best,
+                          duplicates ? "duplicates" : "no duplicates", p.graph.n, (long long)b.best,
                           (long long)found);
         n_equal += found == b.best;
         n_fit += b.best != INT64_MAX;
         scene_close(&sc);
     }
-    print_message("%d of %d equal; %d fit at all, %d proven optimal, in %d copies pay\n", n_equal,
-                  n_instances, n_fit, n_proven, n_copied);
+    print_message("%d of %d equal; %d fit at all, %d proven optimal, in %d duplicates pay\n",
+                  n_equal, n_instances, n_fit, n_proven, n_duplicated);
     assert_int_equal(n_equal, n_instances);
     assert_true(n_fit > n_instances / 2);
-    assert_true(n_copied > 0);
+    assert_true(n_duplicated > 0);
     assert_true(n_proven > 0);
 }
 

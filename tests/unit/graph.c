@@ -8,13 +8,13 @@
 #include "ir/graph.h"
 #include "ir/half.h"
 
-struct place {
+struct parsed {
     struct scene s;
     struct pool pool;
     struct model *m;
 };
 
-static void place_open(struct place *p) {
+static void parsed_open(struct parsed *p) {
     scene_open(&p->s);
     p->pool = pool_make(&p->s.arena);
     p->m = model_new(&p->s.arena, &p->pool);
@@ -23,8 +23,8 @@ static void place_open(struct place *p) {
 
 static void names_are_unique_and_fresh_ones_found(void **state) {
     (void)state;
-    struct place p;
-    place_open(&p);
+    struct parsed p;
+    parsed_open(&p);
     struct graph *g = p.m->graph;
     value_id x = graph_add_value(g, "x", NULL);
     assert_int_equal(x.i, 1);
@@ -38,8 +38,8 @@ static void names_are_unique_and_fresh_ones_found(void **state) {
 
 static void subgraphs_capture_through_all_levels(void **state) {
     (void)state;
-    struct place p;
-    place_open(&p);
+    struct parsed p;
+    parsed_open(&p);
     struct graph *g = p.m->graph, *in = graph_new(p.m, g), *deep = graph_new(p.m, in);
     value_id x = graph_add_value(g, "x", NULL), c = graph_add_value(g, "c", NULL),
              y = graph_add_value(g, "y", NULL);
@@ -61,8 +61,8 @@ static void subgraphs_capture_through_all_levels(void **state) {
 
 static void tensors_read_every_form(void **state) {
     (void)state;
-    struct place p;
-    place_open(&p);
+    struct parsed p;
+    parsed_open(&p);
     static const uint8_t varints[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
                                       0xff, 0xff, 0xff, 0x01, 0x96, 0x01};
     struct source *bytes;
@@ -112,8 +112,8 @@ static void halves_round_to_even(void **state) {
 
 static void builder_reads_as_formula_and_sticks(void **state) {
     (void)state;
-    struct place p;
-    place_open(&p);
+    struct parsed p;
+    parsed_open(&p);
     struct graph *g = p.m->graph;
     value_id x = graph_add_value(g, "x", NULL);
     struct builder b = builder_make(g, &p.s.diags);
@@ -155,8 +155,8 @@ static void operators_are_found(void **state) {
 
 static void pairs_are_set_and_replaced(void **state) {
     (void)state;
-    struct place p;
-    place_open(&p);
+    struct parsed p;
+    parsed_open(&p);
     struct pairs list = {0};
     assert_null(pairs_get(&list, "a"));
     assert_true(pairs_set(&list, &p.s.arena, "a", "1"));

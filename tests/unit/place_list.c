@@ -37,8 +37,8 @@ static void copies_what_is_cheap(void **state) {
     struct placement p;
     scene_open(&s);
     open_branches(&s, &p);
-    assert_int_equal(makespan(&s, &p, LIST_COPIES), 5 + 100);
-    assert_int_equal(makespan(&s, &p, LIST_SENDS), 5 + 40 + 100);
+    assert_int_equal(makespan(&s, &p, LIST_DUPLICATE), 5 + 100);
+    assert_int_equal(makespan(&s, &p, LIST_SEND), 5 + 40 + 100);
     scene_close(&s);
 }
 
@@ -57,9 +57,9 @@ static void carries_out_anything(void **state) {
                                                 .odd_links = i % 4 > 0,
                                                 .memory = 40},
                          &p);
-        makespan(&s, &p, LIST_SENDS);
-        makespan(&s, &p, LIST_COPIES);
-        makespan(&s, &p, LIST_COPIES_FORWARD);
+        makespan(&s, &p, LIST_SEND);
+        makespan(&s, &p, LIST_DUPLICATE);
+        makespan(&s, &p, LIST_DUPLICATE_FORWARD);
         scene_close(&s);
     }
 }

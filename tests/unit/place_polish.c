@@ -49,7 +49,7 @@ static void random_states(void **state) {
         struct mcmc_allowed all = {true, true, true, true, true};
         scene_open(&sc);
         random_placement(&sc, seed, &shape, &p);
-        assert_int_equal(place_starts(&p, true, &sc.arena, &s, 1), 1);
+        assert_int_equal(place_initial(&p, true, &sc.arena, &s, 1), 1);
         assert_true(mcmc_make(&sc.arena, &p, &latency, all, seed, 0, &c) && mcmc_start(&c, &s));
         c.temperature = 0.2; // hot, so that there is something to polish
         mcmc_run(&c, 300, NULL);

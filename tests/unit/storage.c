@@ -8,14 +8,14 @@
 #include "ir/text/text.h"
 #include "tests/unit/random_graph.h"
 
-struct place {
+struct parsed {
     struct scene s;
     struct pool pool;
     struct model *m;
     struct storage storage;
 };
 
-static status open_text(struct place *p, const char *text) {
+static status open_text(struct parsed *p, const char *text) {
     scene_open(&p->s);
     p->pool = pool_make(&p->s.arena);
     assert_int_equal(
@@ -24,7 +24,7 @@ static status open_text(struct place *p, const char *text) {
     return storage_of(p->m->graph, &p->s.arena, &p->s.diags, &p->storage);
 }
 
-static uint32_t storage_named(const struct place *p, const char *value) {
+static uint32_t storage_named(const struct parsed *p, const char *value) {
     return p->storage.of[graph_find(p->m->graph, value).i];
 }
 
@@ -46,7 +46,7 @@ static const char chain[] = "mfc 1\n"
 
 static void views_share_and_outputs_do_not(void **state) {
     (void)state;
-    struct place p;
+    struct parsed p;
     assert_int_equal(open_text(&p, chain), ST_OK);
     const struct storage *s = &p.storage;
     assert_int_equal(storage_named(&p, "v"), storage_named(&p, "x"));
@@ -62,7 +62,7 @@ static void views_share_and_outputs_do_not(void **state) {
 
 static void held_from_first_write_to_last_read(void **state) {
     (void)state;
-    struct place p;
+    struct parsed p;
     assert_int_equal(open_text(&p, chain), ST_OK);
     struct liveness l;
     const struct graph *g = p.m->graph;
@@ -85,7 +85,7 @@ static void held_from_first_write_to_last_read(void **state) {
 
 static void unknown_sizes_are_all_named(void **state) {
     (void)state;
-    struct place p;
+    struct parsed p;
     status st = open_text(&p, "mfc 1\nopset 17\ngraph \"g\" {\n  input %x : f32[N,8]\n"
                               "  %y = Exp(%x) : f32[N,8]\n  output %y\n}\n");
     assert_int_equal(st, ST_MALFORMED);

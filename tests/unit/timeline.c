@@ -7,14 +7,14 @@
 #include "ir/text/text.h"
 #include "tests/unit/random_graph.h"
 
-struct place {
+struct parsed {
     struct scene s;
     struct pool pool;
     struct model *m;
     struct timeline t;
 };
 
-static void open_text(struct place *p, const char *text) {
+static void open_text(struct parsed *p, const char *text) {
     scene_open(&p->s);
     p->pool = pool_make(&p->s.arena);
     assert_int_equal(
@@ -42,7 +42,7 @@ static const char plan[] = "mfc 1\n"
 
 static void kinds_of_work(void **state) {
     (void)state;
-    struct place p;
+    struct parsed p;
     open_text(&p, plan);
     const enum work expected[] = {WORK_FORWARD, WORK_FORWARD, WORK_FORWARD, WORK_FORWARD,
                                   WORK_AGAIN,   WORK_AGAIN,   WORK_BACKWARD};
@@ -60,7 +60,7 @@ static void kinds_of_work(void **state) {
 
 static void held_by_kind(void **state) {
     (void)state;
-    struct place p;
+    struct parsed p;
     open_text(&p, plan);
     const int64_t at_b[HOLDER_COUNT_] = {16, 32 + 64, 0, 0, 100};
     const int64_t at_g[HOLDER_COUNT_] = {16, 4, 64 + 8, 64, 0};
@@ -80,7 +80,7 @@ static void held_by_kind(void **state) {
 // Two devices work side by side: c on the second does not wait for b on the first.
 static void devices_side_by_side(void **state) {
     (void)state;
-    struct place p;
+    struct parsed p;
     open_text(&p, "mfc 1\nopset 17\ndevice \"one\"\ndevice \"two\"\ngraph \"g\" {\n"
                   "  input %x : f32[4]\n"
                   "  %a = Exp(%x) : f32[4] cost=10 @one\n"
@@ -101,7 +101,7 @@ static void devices_side_by_side(void **state) {
 // What is sent is held on both sides while both need it.
 static void sent_is_held_twice(void **state) {
     (void)state;
-    struct place p;
+    struct parsed p;
     open_text(&p, "mfc 1\nopset 17\ndevice \"one\"\ndevice \"two\"\ngraph \"g\" {\n"
                   "  input %x : f32[4]\n"
                   "  %a = Exp(%x) : f32[4] cost=10 @one\n"
