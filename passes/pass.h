@@ -36,7 +36,7 @@ struct pass_context {
     struct arena *arena; // scratch, freed when the pass returns; the model has its own
     struct diags *diags;
     const struct options *options;                // the options of all passes, given or default
-    struct stop *stop;                            // polled by long-running passes; may be NULL
+    const struct stop *stop;                      // polled by long-running passes; may be NULL
     void (*progress)(void *to, const char *line); // may be NULL: see pass_progress
     void *progress_to;
     const char *worker_path; // the mfc executable, for passes that search in worker processes;

@@ -51,7 +51,7 @@ struct place_hooks {
     void (*improved)(void *context, const struct place_event *event, const struct strategy *best,
                      const struct strategy_facts *facts); // or NULL; valid during the call
     void *context;
-    struct stop *stop; // or NULL. place() lowers its deadline by options.seconds for the call
+    struct stop *stop; // or NULL; a rank of a team raises it when another rank was stopped
 };
 
 struct place_result {

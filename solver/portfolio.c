@@ -91,7 +91,7 @@ static void *run_program(void *argument) {
 static void ready_program(struct portfolio *f, double part) {
     double left = stop_seconds_left(f->r->stop);
     f->program_run = *f->r;
-    f->program_stop = (struct stop){.deadline_ns = f->r->stop->deadline_ns};
+    f->program_stop = stop_child(f->r->stop, INFINITY);
     f->program_run.stop = &f->program_stop;
     f->effort = (struct ilp_effort){.kind = ILP_LAZY,
                                     .seconds = part * (isinf(left) ? NO_LIMIT_SECONDS : left)};
@@ -183,14 +183,12 @@ static status search_given(struct portfolio *f, struct solve_run *given, int64_t
 static status search_free(struct portfolio *f, struct solve_run *r, int64_t work) {
     struct solve_options options = *r->options;
     struct solve_run given = *r;
-    int64_t deadline_ns = r->stop->deadline_ns, now_ns = stop_clock_ns(), part = work / GIVEN_PART;
+    struct stop stop = stop_child(r->stop, stop_seconds_left(r->stop) / GIVEN_PART);
+    int64_t part = work / GIVEN_PART, left = part;
     options.free_order = false;
     given.options = &options;
-    if (deadline_ns != STOP_NEVER && deadline_ns > now_ns)
-        r->stop->deadline_ns = now_ns + (deadline_ns - now_ns) / GIVEN_PART;
-    int64_t left = part;
+    given.stop = &stop;
     status st = search_given(f, &given, part, &left);
-    r->stop->deadline_ns = deadline_ns;
     f->r = r;
     chains_leave_order(&f->chains);
     return st == ST_OK ? search(f, work - part + left, &left) : st;

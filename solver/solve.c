@@ -2,6 +2,7 @@
 // report of what is known, with the best schedule checked once more as it goes out.
 #include "solver/solve.h"
 
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -129,12 +130,12 @@ status solve(const struct problem *p, const struct solve_options *options,
     struct arena scratch = arena_make(a->mem);
     struct solve_options o = *options;
     struct incumbent best;
-    struct stop own = {.deadline_ns = STOP_NEVER}, *stop = hooks->stop ? hooks->stop : &own;
+    struct stop stop = stop_child(hooks->stop, o.seconds > 0 ? o.seconds : INFINITY);
     struct solve_run r = {.p = p,
                           .options = &o,
                           .arena = &scratch,
                           .diags = d,
-                          .stop = stop,
+                          .stop = &stop,
                           .given_peak_bytes = problem_given_peak(p, &scratch),
                           .best = &best};
     if (r.given_peak_bytes < 0) {
@@ -145,15 +146,8 @@ status solve(const struct problem *p, const struct solve_options *options,
         o.budget_bytes = r.given_peak_bytes;
     if (o.threads <= 0)
         o.threads = n_processors();
-    int64_t deadline_before = stop->deadline_ns;
-    if (o.seconds > 0 && o.seconds < 1e9) {
-        int64_t end_ns = stop_clock_ns() + (int64_t)(o.seconds * 1e9);
-        if (end_ns < stop->deadline_ns)
-            stop->deadline_ns = end_ns;
-    }
     incumbent_open(&best, a->mem, hooks, o.free_order, problem_base_cost(p));
     status st = run_method(&r, m);
-    stop->deadline_ns = deadline_before;
     if (st == ST_OK)
         st = hand_out(&r, a, d, out);
     incumbent_close(&best);

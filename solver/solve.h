@@ -52,7 +52,7 @@ struct solve_event {
 struct solve_hooks {
     void (*progress)(void *context, const struct solve_event *event); // or NULL; never in parallel
     void *context;
-    struct stop *stop; // or NULL. solve() lowers its deadline by options.seconds for the call
+    const struct stop *stop; // or NULL; solve() also ends after options.seconds
     // Called with each new incumbent, or NULL; never in parallel. The steps are valid only during
     // the call. For a caller that must be able to write the best schedule at any moment.
     void (*improved)(void *context, const struct schedule *best);
@@ -73,7 +73,7 @@ struct solve_run {
     const struct solve_options *options; // budget_bytes and threads are filled in
     struct arena *arena;                 // the method's; freed when it returns
     struct diags *diags;                 // for errors that end the run; not for parallel threads
-    struct stop *stop;                   // never NULL; ask stop_now(stop)
+    const struct stop *stop;             // never NULL; ask stop_now(stop)
     int64_t base_cost, given_peak_bytes, floor_bytes;
     struct incumbent *best; // behind a lock: use the functions below, from any thread
 };

@@ -35,7 +35,7 @@ struct cli {
     struct mem mem;     // the gate, with the limit of --memory-limit
     struct arena arena; // for what lives as long as the run
     struct diags diags; // printed to stderr by main when the run ends
-    struct stop *stop;  // raised by SIGINT and SIGTERM; a command may set its deadline
+    struct stop *stop;  // raised by SIGINT and SIGTERM
     struct options options;
     const char *const *arguments; // those that are not options
     size_t n_arguments;

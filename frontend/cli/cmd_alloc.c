@@ -1,4 +1,5 @@
 // `mfc alloc BUFFERS.csv`: addresses for buffers with known live ranges, in the least arena.
+#include <math.h>
 #include <string.h>
 
 #include "frontend/cli/cli.h"
@@ -57,22 +58,21 @@ static status write_csv(struct cli *c, const char *path, const struct buffers *b
 }
 
 static struct offsets_options settings(struct cli *c) {
-    struct offsets_options options = {
+    return (struct offsets_options){
         .capacity_bytes = options_bytes(&c->options, "capacity", 0),
         .work = options_int(&c->options, "work"),
         .seed = (uint64_t)options_int(&c->options, "seed"),
     };
-    // A limit on work alone makes the answer repeatable: the clock then has no say.
-    if (options_given(&c->options, "time") || options.work == 0)
-        c->stop->deadline_ns =
-            stop_clock_ns() + (int64_t)(options_seconds(&c->options, "time") * 1e9);
-    return options;
 }
 
 static status allocate(struct cli *c, const struct buffers *b) {
     const char *path = options_text(&c->options, "output");
     const char *json = options_text(&c->options, "json");
     struct offsets_options options = settings(c);
+    // A limit on work alone makes the answer repeatable: then the clock ends nothing.
+    bool is_timed = options_given(&c->options, "time") || options.work == 0;
+    struct stop stop =
+        stop_child(c->stop, is_timed ? options_seconds(&c->options, "time") : INFINITY);
     int64_t arena_bytes = -1, bound = 0, max_live;
     int64_t *offset = ARENA_ARRAY(&c->arena, int64_t, b->n);
     if (!offset)
@@ -86,7 +86,7 @@ static status allocate(struct cli *c, const struct buffers *b) {
     if (st != ST_OK)
         return st;
     st = offsets_race(b->buffer, b->n, &options, (int32_t)options_int(&c->options, "searches"),
-                      &c->arena, &c->diags, c->stop, offset, &arena_bytes, &bound);
+                      &c->arena, &c->diags, &stop, offset, &arena_bytes, &bound);
     // Fixed buffers that exclude each other leave nothing to report.
     if (arena_bytes < 0 || (st != ST_OK && st != ST_INFEASIBLE && st != ST_NO_PLAN))
         return st;

@@ -37,7 +37,7 @@ struct batch_table {
 typedef void max_batch_begin(void *context, const struct solve_method *method, int64_t batch);
 
 struct batch_hooks {
-    struct stop *stop;
+    const struct stop *stop;
     max_batch_begin *begin;
     void *context;
 };

@@ -27,11 +27,8 @@ static bool is_free_first(int32_t c, int32_t n) {
 
 // The start, in a part of the time at most: the rest is for the search, should it find nothing.
 static bool make_start(struct chains *cs, struct solve_run *r) {
-    int64_t deadline_ns = r->stop->deadline_ns, now_ns = stop_clock_ns();
-    if (deadline_ns != STOP_NEVER && deadline_ns > now_ns)
-        r->stop->deadline_ns = now_ns + (deadline_ns - now_ns) / START_PART;
-    bool ok = initial_by_cuts(r->p, r->options->budget_bytes, r->stop, r->arena, &cs->greedy);
-    r->stop->deadline_ns = deadline_ns;
+    struct stop stop = stop_child(r->stop, stop_seconds_left(r->stop) / START_PART);
+    bool ok = initial_by_cuts(r->p, r->options->budget_bytes, &stop, r->arena, &cs->greedy);
     if (ok)
         solve_offer(r, cs->greedy, 'G');
     return ok;
@@ -46,7 +43,6 @@ bool chains_make(struct chains *cs, struct solve_run *r) {
     for (int32_t c = 0; some && c < cs->n; c++) {
         struct chain *ch = &cs->at[c];
         ch->arena = arena_make(r->arena->mem);
-        ch->stop = r->stop;
         ch->budget_bytes = o->budget_bytes;
         ch->failed =
             !anneal_make(&ch->arena, r->p, o->budget_bytes, false, o->seed, (uint64_t)c, &ch->an);
@@ -179,6 +175,7 @@ int64_t chains_round(struct chains *cs, struct solve_run *r, int32_t n_threads, 
         free_chains(cs);
     for (int32_t c = 0; c < cs->n; c++) {
         struct chain *ch = &cs->at[c];
+        ch->stop = r->stop;
         ch->good_cost = good;
         if (!ch->failed)
             plan_chain(cs, c, &incumbent, cost);

@@ -20,8 +20,8 @@ struct chain {
     double hot, cold;
     int64_t work;
     int64_t good_cost, budget_bytes;
-    const struct stop *stop;
-    bool failed; // out of memory: the chain is out of the race
+    const struct stop *stop; // of the round
+    bool failed;             // out of memory: the chain is out of the race
 };
 
 struct chains {

@@ -2,9 +2,9 @@
 // answer counts, and so does the best bound. When a search has nothing left to improve, those that
 // come after it end; those before it go on where the work is limited, because the first of equals
 // is taken and the answer must not depend on which thread is faster.
+#include <math.h>
 #include <pthread.h>
 #include <string.h>
-#include <time.h>
 
 #include "solver/offsets.h"
 
@@ -21,7 +21,6 @@ struct runner {
     struct diags diags;
     int64_t *offset, arena_bytes, bound;
     status st;
-    atomic_bool done;
 };
 
 struct race {
@@ -41,7 +40,6 @@ static void *runner_main(void *argument) {
     for (int32_t k = 0; k < race->n_runners && settled; k++)
         if (k > r->index || r->options.work == 0)
             stop_raise(&race->at[k].stop, 1);
-    atomic_store(&r->done, true);
     return NULL;
 }
 
@@ -50,25 +48,16 @@ static status runner_open(struct race *race, int32_t k, const struct offsets_opt
     struct runner *r = &race->at[k];
     *r = (struct runner){.race = race, .index = k, .options = *options, .arena_bytes = -1};
     r->options.seed += (uint64_t)k;
-    r->stop.deadline_ns = stop ? stop->deadline_ns : STOP_NEVER;
+    r->stop = stop_child(stop, INFINITY);
     r->arena = arena_make(mem);
     r->offset = ARENA_ARRAY(&r->arena, int64_t, race->n);
     return r->offset ? ST_OK : ST_LIMIT;
 }
 
-// Waits for all, and passes a raised stop on to them.
-static void race_wait(struct race *race, const struct stop *stop) {
-    const struct timespec nap = {.tv_nsec = 5000000};
-    for (int32_t k = 0; k < race->n_runners; k++) {
-        struct runner *r = &race->at[k];
-        while (r->started && !atomic_load(&r->done)) {
-            nanosleep(&nap, NULL);
-            for (int32_t i = 0; i < race->n_runners && stop && stop_raised(stop); i++)
-                stop_raise(&race->at[i].stop, 1);
-        }
-        if (r->started)
-            pthread_join(r->thread, NULL);
-    }
+static void race_wait(struct race *race) {
+    for (int32_t k = 0; k < race->n_runners; k++)
+        if (race->at[k].started)
+            pthread_join(race->at[k].thread, NULL);
 }
 
 // An answer that holds before one that does not, then the smaller arena, then the first.
@@ -100,7 +89,7 @@ status offsets_race(const struct buffer *buffers, size_t n, const struct offsets
         if (!r->started)
             runner_main(r); // no thread to be had: one after the other
     }
-    race_wait(&race, stop);
+    race_wait(&race);
     const struct runner *best = &race.at[0];
     for (int32_t k = 0; k < n_searches && !st; k++) {
         best = is_better(&race.at[k], best) ? &race.at[k] : best;

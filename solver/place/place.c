@@ -253,15 +253,15 @@ static status run_rounds(struct place_search *s) {
 // is a team, which is over by then. The checkpoint is that of the search before, so that it goes on
 // as if it had not ended.
 static status run_and_improve(struct place_search *s) {
-    int64_t end = s->stop->deadline_ns;
-    double left = stop_seconds_left(s->stop);
+    const struct stop *whole = s->stop;
+    double left = stop_seconds_left(whole);
     bool improves = place_improves(s), timed = left < 1e9;
-    if (improves && timed)
-        s->stop->deadline_ns -= (int64_t)(left * POLISH_END * 1e9);
+    struct stop early = stop_child(whole, improves ? left * (1 - POLISH_END) : INFINITY);
+    s->stop = &early;
     status st = run_rounds(s);
     while (st == ST_OK && s->options->team && !s->all_over)
         st = place_team_meet(s, true);
-    s->stop->deadline_ns = end;
+    s->stop = whole;
     if (st == ST_OK && s->options->checkpoint_path)
         st = place_save(s);
     if (st != ST_OK || !improves || place_is_optimal(s->out) || stop_now(s->stop))
@@ -346,27 +346,22 @@ static status search(struct place_search *s) {
 status place(const struct placement *p, const struct place_options *options,
              const struct place_hooks *hooks, struct arena *a, struct diags *d,
              struct place_result *out) {
-    struct stop own = {.deadline_ns = STOP_NEVER};
-    struct stop *stop = hooks->stop ? hooks->stop : &own;
-    int64_t before = stop->deadline_ns, now = stop_clock_ns();
+    struct stop stop = stop_child(hooks->stop, options->seconds > 0 ? options->seconds : INFINITY);
+    int64_t now = stop_clock_ns();
     uint64_t rank = options->team ? (uint64_t)options->team->rank : 0;
     *out = (struct place_result){.value = INFINITY,
                                  .bound = place_bound(p, &options->objective, a->mem)};
-    if (options->seconds > 0 && options->seconds < 1e9 &&
-        now + (int64_t)(options->seconds * 1e9) < before)
-        stop->deadline_ns = now + (int64_t)(options->seconds * 1e9);
     struct place_search s = {.p = p,
                              .options = options,
                              .hooks = hooks,
                              .arena = a,
                              .diags = d,
-                             .stop = stop,
+                             .stop = &stop,
+                             .caller_stop = hooks->stop ? hooks->stop : &stop,
                              .start_ns = now,
                              .saved_ns = now,
                              .work = options->work,
                              .rng = rng_make(options->seed, EXCHANGE_STREAM + rank),
                              .out = out};
-    status st = search(&s);
-    stop->deadline_ns = before;
-    return st;
+    return search(&s);
 }

@@ -8,7 +8,7 @@
 #include "solver/place/mcmc.h"
 
 struct polish_effort {
-    struct stop *stop;
+    const struct stop *stop;
     double seconds;        // for all devices together; 0: no limit
     int64_t work_per_node; // units of the solver's work
     double gap;            // how near to the bound is near enough

@@ -8,7 +8,7 @@
 #include "solver/model/strategy.h"
 
 struct remat_effort {
-    struct stop *stop;
+    const struct stop *stop;
     double seconds; // for all together, about; 0: a work that depends on the problem alone
     uint64_t seed;
     const char *worker_path; // see solve.h

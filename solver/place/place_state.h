@@ -31,7 +31,8 @@ struct place_search {
     const struct place_hooks *hooks;
     struct arena *arena;
     struct diags *diags;
-    struct stop *stop;
+    const struct stop *stop;  // of the running phase, a child of
+    struct stop *caller_stop; // raised when another rank of the team is stopped
     struct place_chain *chain;
     int32_t n_chains;
     int32_t *at_rung;           // the chain on each rung

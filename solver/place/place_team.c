@@ -109,7 +109,7 @@ static bool prepare(struct place_search *s, bool is_over, struct meeting *m) {
     r->value = s->out->value;
     r->is_over = is_over;
     r->is_saving = s->is_saving;
-    r->stop_reason = atomic_load(&s->stop->raised);
+    r->stop_reason = stop_reason(s->stop);
     r->n_best = s->out->value < s->told_value ? s->out->best.n : 0;
     size_t n_tasks = (size_t)r->n_best + (m->offered ? (size_t)m->offered->mc.sim.n_in : 0);
     m->tasks = ARENA_ARRAY(&m->scratch, struct task, n_tasks);
@@ -173,7 +173,7 @@ static status meet(struct place_search *s, struct meeting *m) {
         s->all_over = s->all_over && r.is_over;
         s->is_saving = s->is_saving || r.is_saving;
         if (r.stop_reason && !stop_raised(s->stop))
-            stop_raise(s->stop, r.stop_reason);
+            stop_raise(s->caller_stop, r.stop_reason);
         if (theirs.n > 0 && r.value < value) {
             best = theirs;
             value = r.value;

@@ -1,12 +1,14 @@
 // ir/base: gate, arena, strings, maps, checked arithmetic, random numbers.
 #include "tests/unit/unit.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "ir/base/checked.h"
 #include "ir/base/map.h"
 #include "ir/base/rng.h"
+#include "ir/base/stop.h"
 #include "ir/base/str.h"
 
 static void gate_keeps_its_budget(void **state) {
@@ -124,6 +126,39 @@ static void draws_depend_on_their_names_alone(void **state) {
         assert_in_range(counts[i], 9600, 10400); // four standard deviations
 }
 
+static void a_child_stop_sees_its_ancestors(void **state) {
+    (void)state;
+    struct stop root = {.deadline_ns = STOP_NEVER};
+    struct stop child = stop_child(&root, INFINITY), grandchild = stop_child(&child, INFINITY);
+    assert_false(stop_now(&grandchild));
+    assert_true(isinf(stop_seconds_left(&grandchild)));
+    stop_raise(&child, 7); // seen by itself and below, not above
+    assert_int_equal(stop_reason(&grandchild), 7);
+    assert_int_equal(stop_reason(&root), 0);
+    assert_true(stop_now(&child) && stop_now(&grandchild) && !stop_now(&root));
+    struct stop sibling = stop_child(&root, 1000);
+    assert_false(stop_now(&sibling));
+    stop_raise(&root, 15);
+    assert_int_equal(stop_reason(&sibling), 15);
+    assert_int_equal(stop_reason(&child), 7); // the nearest
+    assert_true(stop_seconds_left(&sibling) == 0);
+}
+
+static void the_first_deadline_counts(void **state) {
+    (void)state;
+    struct stop root = stop_child(NULL, 1000), early = stop_child(&root, 10);
+    struct stop late = stop_child(&root, 5000), never = stop_child(&root, INFINITY);
+    struct stop now = stop_child(&root, 0);
+    assert_true(stop_seconds_left(&early) <= 10);
+    assert_in_range(stop_seconds_left(&late), 11, 1000);
+    assert_in_range(stop_seconds_left(&never), 11, 1000);
+    assert_int_equal(never.deadline_ns, STOP_NEVER);
+    assert_true(stop_now(&now) && stop_seconds_left(&now) == 0);
+    assert_false(stop_now(&root) || stop_now(&early) || stop_now(&late) || stop_now(&never));
+    struct stop below = stop_child(&now, 1000);
+    assert_true(stop_now(&below) && !stop_raised(&below));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gate_keeps_its_budget),
@@ -134,6 +169,8 @@ int main(void) {
         cmocka_unit_test(quoting_and_patterns),
         cmocka_unit_test(arithmetic_is_checked),
         cmocka_unit_test(draws_depend_on_their_names_alone),
+        cmocka_unit_test(a_child_stop_sees_its_ancestors),
+        cmocka_unit_test(the_first_deadline_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
