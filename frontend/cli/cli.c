@@ -253,6 +253,14 @@ static status print_results(struct cli *c, status st) {
     return st;
 }
 
+int cli_signal_code(const struct stop *stop) {
+    return 128 + stop_reason(stop);
+}
+
+status cli_search_status(const struct cli *c, status st) {
+    return st == ST_NO_PLAN && stop_raised(c->stop) ? ST_INTERRUPTED : st;
+}
+
 int cli_main(int argc, char **argv, struct stop *stop) {
     struct cli c = {.mem = mem_make(MEM_UNLIMITED),
                     .stop = stop,
@@ -268,10 +276,8 @@ int cli_main(int argc, char **argv, struct stop *stop) {
         st = diag_out_of_memory(&c.diags);
     bool leads = cli_leads(&c);
     st = leads ? print_results(&c, st) : ST_OK;
-    // A run that was asked to end and still has a result says so by its exit code.
-    if (!st && leads && stop_raised(stop))
-        st = (status)(128 + atomic_load(&stop->raised));
+    bool is_stopped = leads && stop_raised(stop) && (st == ST_OK || st == ST_INTERRUPTED);
     arena_free(&c.arena);
     cli_team_close(c.team);
-    return (int)st;
+    return is_stopped ? cli_signal_code(stop) : (int)st;
 }

@@ -67,6 +67,12 @@ struct command {
 // From argv to exit code. `stop` is what the signal handlers raise.
 int cli_main(int argc, char **argv, struct stop *stop);
 
+// The exit code after a signal: 130 for SIGINT, 143 for SIGTERM.
+int cli_signal_code(const struct stop *stop);
+
+// The outcome of a search: ST_INTERRUPTED when a signal ended it before it found a plan.
+status cli_search_status(const struct cli *c, status st);
+
 // cli_progress.c: one line of progress on stderr, at once; nothing when the user does not want it.
 __attribute__((format(printf, 2, 3))) void cli_progress(struct cli *c, const char *format, ...);
 // Work in many parts: which of them begins now, as a bar.

@@ -130,7 +130,7 @@ static void rescue(struct watch *w) {
         struct diags d = diags_make(&scratch);
         schedule_write(&w->best, seconds_since(w->start_ns), &scratch, &d, w->path);
     }
-    _exit(128 + atomic_load(&w->cli->stop->raised));
+    _exit(cli_signal_code(w->cli->stop));
 }
 
 static void draw_live(struct watch *w) {

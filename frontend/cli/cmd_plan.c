@@ -107,8 +107,7 @@ static status run(struct cli *c) {
     if (!st)
         st = plan(c, target, &extras);
     extras_close(&extras);
-    int signal_number = atomic_load(&c->stop->raised);
-    return (!st || st == ST_NO_PLAN) && signal_number ? (status)(128 + signal_number) : st;
+    return cli_search_status(c, st);
 }
 
 static const struct option_spec plan_options[] = {

@@ -148,9 +148,7 @@ static status run(struct cli *c) {
         return st;
     cli_flush_diags(c);
     st = options_given(&c->options, "sweep") ? cli_sweep(c, &p, &o) : solve_one(c, &p, &o);
-    // Interrupted before anything was found: that, and not the search, is why there is nothing.
-    int signal_number = atomic_load(&c->stop->raised);
-    return st == ST_NO_PLAN && signal_number ? (status)(128 + signal_number) : st;
+    return cli_search_status(c, st);
 }
 
 static const struct option_spec solve_options[] = {
