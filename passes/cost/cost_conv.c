@@ -3,11 +3,11 @@
 #include "passes/cost/cost.h"
 #include "passes/shape/conv_window.h"
 
-// What the kernels unfold at a time, per thread, when they need not unfold all at once.
+// Bytes that the kernels unfold at a time, per thread, when they unfold in segments.
 enum { SEGMENT_BYTES = 128 * 128 * 4 };
 
-// Work of writing an element of the image matrix and of starting a run of them, of adding one to
-// the result, of looking at an element under a pooling window.
+// Work of writing an element of the image matrix, of starting a run of them, of adding one to the
+// result, and of reading an element under a pooling window.
 enum { UNFOLD_WORK = 20, RUN_WORK = 500, FOLD_WORK = 90, WINDOW_WORK = 16 };
 
 static int64_t spatial(const int64_t *at, int32_t n) {
@@ -22,7 +22,7 @@ static int64_t patch(const struct cost *c, uint32_t weights, const struct conv_w
     return cost_product(cost_dim(c, weights, 1), spatial(w->kernel, w->n));
 }
 
-// A 1x1 window that neither skips nor pads: the input is the image matrix already.
+// A 1x1 window without strides and pads: the input is the image matrix.
 static bool is_pointwise(const struct conv_window *w) {
     for (int32_t i = 0; i < w->n; i++)
         if (w->kernel[i] != 1 || w->stride[i] != 1 || w->begin[i] || w->end[i])
@@ -46,8 +46,8 @@ static int64_t conv_workspace(const struct cost *c, const struct conv_window *w)
     return cost_product(cost_product(positions, patch(c, 1, w)), cost_elem_bytes(c, 0));
 }
 
-// Elements are copied in runs, a row of the output at a time: narrow ones, as gradients of weights
-// have them, are slow. All filters of a group read the same matrix.
+// Elements are copied in runs of one output row: short rows, as in weight gradients, are slow. All
+// filters of a group read the same matrix.
 static int64_t unfold_work(const struct cost *c, const struct conv_window *w, int64_t inner,
                            int64_t filters) {
     int64_t width = w->out[w->n - 1];

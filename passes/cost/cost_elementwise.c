@@ -1,9 +1,9 @@
-// Costs of operators that do the same to every element. Most of them wait for memory; some compute
-// long enough to matter.
+// Costs of elementwise operators. Most are bound by memory traffic; for some the arithmetic
+// matters.
 #include "passes/cost/cost.h"
 
-// Operations that an element is worth where memory is not all that counts, as bench/costs measured
-// them in ONNX Runtime's kernels at 100 operations per nanosecond.
+// Operations per element where arithmetic matters, measured by bench/costs in ONNX Runtime's
+// kernels at 100 operations per nanosecond.
 static const int16_t work[OP_COUNT_] = {
     [OP_Acos] = 90,
     [OP_Acosh] = 1400,
@@ -71,8 +71,8 @@ void cost_power(struct cost *c) {
         c->work = c->flops;
 }
 
-// Sum, Mean, Max and Min of several go pair by pair, each result in a buffer of its own; two of
-// them are there at a time.
+// Sum, Mean, Max and Min of several operands run pair by pair, each result in a buffer of its own;
+// two of these are live at a time.
 void cost_variadic(struct cost *c) {
     uint32_t n = c->s.n->n_in;
     c->flops = cost_product(n > 1 ? n - 1 : 1, cost_out(c, 0));

@@ -2,7 +2,7 @@
 #include "passes/cost/cost.h"
 #include "passes/shape/einsum.h"
 
-// Work of starting and storing a sum of products: what makes short ones slower than long ones.
+// Work of starting and storing an inner product: short ones are slower per element.
 enum { OUTPUT_WORK = 50, EXP_WORK = 50 };
 
 void cost_inner_product(struct cost *c, int64_t n, int64_t inner) {
@@ -19,8 +19,8 @@ void cost_gemm(struct cost *c) {
 }
 
 // One multiplication and addition for every combination of the letters; with three and more terms
-// the runtime contracts them in pairs, which is less. It turns the operands and the result first
-// and last, in copies.
+// the runtime contracts them in pairs, which is less. It transposes operands and result in
+// copies.
 void cost_einsum(struct cost *c) {
     struct einsum e;
     bool known;
@@ -63,7 +63,7 @@ void cost_rnn(struct cost *c) {
                                  cost_product(cost_dim(c, 1, 0), gates));
     c->flops = cost_product(cells, cost_product(2, cost_sum(in, hidden)));
     c->work = cost_sum(c->flops, cost_product(cells, OUTPUT_WORK));
-    // The gates of all steps and of one more.
+    // The gates of all steps, and of one more.
     int64_t one = cost_dim(c, 0, 0) > 0 ? cells / cost_dim(c, 0, 0) : 0;
     c->workspace_bytes = cost_product(cost_sum(cells, one), cost_elem_bytes(c, 0));
 }

@@ -1,5 +1,5 @@
-// The user's own cost model: see cost_source.h. Of the entries that fit a node, one for its name
-// comes before a pattern, and a pattern before its operator; each may say the time, the workspace,
+// The user's own cost model: see cost_source.h. An entry for the name of a node has precedence over
+// a pattern, and a pattern over an entry for its operator; each may give the time, the workspace,
 // or both.
 #include <math.h>
 #include <string.h>
@@ -64,9 +64,9 @@ static status evaluate(const struct lookup *k, const struct cost_line *l, const 
     *out = formula_value(f, values);
     if (isfinite(*out) && *out >= 0)
         return ST_OK;
-    return diag_error(k->list->d, DIAG_COSTS,
-                      loc_path(k->m->path, node_path(k->list->g, l->node, k->list->a)),
-                      "the %s that is given for this node comes out as %g", what, *out);
+    return diag_error(
+        k->list->d, DIAG_COSTS, loc_path(k->m->path, node_path(k->list->g, l->node, k->list->a)),
+        "the formula for the %s of this node gives %g, not a number of 0 or more", what, *out);
 }
 
 static status apply_to(struct lookup *k, struct cost_line *l) {
@@ -86,19 +86,19 @@ static status apply_to(struct lookup *k, struct cost_line *l) {
     if (time)
         l->time = cost_round(ns);
     if (workspace)
-        l->estimate.workspace_bytes = bytes < (double)COST_MOST ? (int64_t)ceil(bytes) : COST_MOST;
+        l->estimate.workspace_bytes = bytes < (double)COST_MAX ? (int64_t)ceil(bytes) : COST_MAX;
     return ST_OK;
 }
 
 static void warn_unused(const struct lookup *k) {
-    static const char *const folder[] = {"nodes", "patterns", "operators"};
-    static const char *const problem[] = {"there is no node of this name", "no node is left for it",
+    static const char *const section[] = {"nodes", "patterns", "operators"};
+    static const char *const problem[] = {"no node has this name", "it applies to no node",
                                           "no node has this operator"};
     for (int kind = 0; kind < COST_KINDS; kind++)
         for (size_t i = 0; i < k->m->n[kind]; i++)
             if (!k->used[kind][i])
                 diag_warning(k->list->d, DIAG_COSTS, loc_file(k->m->path), "%s: \"%s\": %s",
-                             folder[kind], k->m->at[kind][i].key, problem[kind]);
+                             section[kind], k->m->at[kind][i].key, problem[kind]);
 }
 
 status cost_model_apply(const struct cost_model *m, struct cost_list *list) {

@@ -1,8 +1,8 @@
-// Costs of operators that move data and compute nothing: copies, views, lookups. What matters is
-// how many bytes they touch, and for some the work of finding each element.
+// Costs of operators that move data and compute nothing: copies, views, lookups. They are bound by
+// memory traffic, and some by the work of finding each element.
 #include "passes/cost/cost.h"
 
-// An operator that mfc knows nothing else about moves its operands.
+// An operator without a rule moves its operands and results.
 void cost_unknown(struct cost *c) {
     (void)c;
 }
@@ -12,13 +12,13 @@ void cost_copy(struct cost *c) {
     (void)c;
 }
 
-// Part of the file, not of a run.
+// Stored in the file; takes no time.
 void cost_constant(struct cost *c) {
     c->is_free = true;
     c->bytes = 0;
 }
 
-// Only looks at a shape, or gives the same bytes another one.
+// Reads a shape, or gives the same bytes another shape.
 void cost_view(struct cost *c) {
     c->bytes = 0;
 }
@@ -28,7 +28,7 @@ void cost_part(struct cost *c) {
     c->bytes = cost_sum(cost_product(2, c->out_bytes), c->in_bytes - cost_in_bytes(c, 0));
 }
 
-// Runs of neighbours are copied at once, except backwards or with gaps.
+// Adjacent elements are copied as runs, except backwards or with gaps.
 void cost_slice(struct cost *c) {
     int64_t *steps, n;
     cost_part(c);
@@ -39,9 +39,9 @@ void cost_slice(struct cost *c) {
             c->work = cost_product(250, cost_out(c, 0));
 }
 
-// Copies its first operand, then puts the updates in one by one at the places that the indices
-// name. ONNX Runtime works out all places first, 8 bytes each: one for every index, or for every
-// row of indices of ScatterND.
+// Copies its first operand, then writes the updates one by one to the positions that the indices
+// give. ONNX Runtime computes all positions first, 8 bytes each: one per index, or per row of
+// indices of ScatterND.
 void cost_scatter(struct cost *c) {
     int64_t row = c->s.n->op == OP_ScatterND ? cost_dim(c, 1, -1) : 1;
     c->flops = cost_in(c, 2);

@@ -1,8 +1,8 @@
 // Measured times: see cost_source.h. Nodes are matched by name. A fused kernel runs under the name
-// of its first node and another operator's; its time is shared out among that node and those behind
-// it that are missing, each the only reader of the one before, by their estimates. What is still
-// missing keeps its estimate, multiplied by the ratio of measured to estimated time over the nodes
-// of the same operator, or over all when that operator was never measured.
+// of its first node and as another operator; its time is divided among that node and the unmeasured
+// chain of only readers after it, in proportion to their estimates. Remaining nodes keep their
+// estimates, scaled by the ratio of measured to estimated time of their operator, or of all nodes
+// if their operator was not measured.
 #include <string.h>
 
 #include "passes/cost/cost_source.h"
@@ -16,7 +16,7 @@ struct matching {
     double measured[OP_COUNT_], estimated[OP_COUNT_];
 };
 
-// The entry of a node, or of the node that it repeats.
+// The entry of a node, or of the node that it recomputes.
 static bool find(const struct matching *m, const struct node *n, int64_t *entry) {
     if (n->name && map_get_text(&m->p->by_name, n->name, entry))
         return true;
@@ -31,8 +31,7 @@ static bool is_missing(const struct matching *m, node_id id) {
            !find(m, graph_node(m->list->g, id), &entry);
 }
 
-// The node behind this one, if it reads the only output and nothing else does, and did not run
-// under a name of its own.
+// The only reader of the only output of this node, if it was not measured under its own name.
 static node_id fused_with(const struct matching *m, node_id id) {
     const struct graph *g = m->list->g;
     const struct node *n = graph_node(g, id);
@@ -70,7 +69,7 @@ static void match(struct matching *m) {
     }
 }
 
-// Estimates of what was not measured; says how much was.
+// Scales the estimates of unmeasured nodes, and reports how much was measured.
 static void scale_rest(struct matching *m) {
     double measured = 0, estimated = 0, rest = 0, scaled = 0;
     size_t n_matched = 0, n_all = 0;
@@ -100,7 +99,7 @@ static void scale_rest(struct matching *m) {
         str_addf(&more, "; the others scaled by %.2f", scaled / rest);
     if (n_all && !n_matched)
         diag_warning(m->list->d, DIAG_PROFILE, loc_file(m->p->path),
-                     "none of the %zu nodes is in it: it is the profile of another model", n_all);
+                     "none of the %zu nodes is in it: it is a profile of another model", n_all);
     else if (n_all)
         diag_note(m->list->d, DIAG_PROFILE, loc_file(m->p->path),
                   "%zu of %zu nodes matched (%.1f %%), %.1f %% of the time%s", n_matched, n_all,

@@ -1,5 +1,5 @@
-// Costs of operators that go over all elements to find something about them: reductions,
-// normalizations, softmax, losses. The factors are operations per element, measured by bench/costs.
+// Costs of reductions, normalizations, softmax and losses. The factors are operations per element,
+// measured by bench/costs.
 #include "passes/cost/cost.h"
 
 void cost_reduce(struct cost *c) {
@@ -33,7 +33,7 @@ void cost_norm(struct cost *c) {
     c->work = cost_product(50, cost_in(c, 0));
 }
 
-// Along another axis than the last one, the kernel works on a transposed copy and turns the result.
+// For an axis other than the last, the kernel works on a transposed copy and transposes the result.
 void cost_softmax(struct cost *c) {
     const struct type *x = shape_ranked(&c->s, 0);
     int64_t axis = node_int(c->s.n, "axis", -1);
@@ -56,7 +56,7 @@ void cost_lrn(struct cost *c) {
         cost_product(cost_product(cost_sum(channels, size - 1), place), cost_elem_bytes(c, 0)));
 }
 
-// The runtime spells it out: logarithms of the probabilities, and what is picked from them.
+// The runtime inlines it: log-probabilities, and the selection from them.
 void cost_loss(struct cost *c) {
     c->flops = cost_product(4, cost_in(c, 0));
     c->work = cost_product(60, cost_in(c, 0));

@@ -1,4 +1,4 @@
-// What cost rules are written with, and the way from a node to its time: see cost.h.
+// The helpers of cost rules, and the time of a node: see cost.h.
 #include "passes/cost/cost.h"
 
 #include "ir/base/checked.h"
@@ -79,7 +79,7 @@ void cost_estimate(struct graph *g, node_id id, struct arena *a, struct diags *d
 }
 
 int64_t cost_round(double time) {
-    return time < 1 ? 1 : time < (double)COST_MOST ? (int64_t)(time + 0.5) : COST_MOST;
+    return time < 1 ? 1 : time < (double)COST_MAX ? (int64_t)(time + 0.5) : COST_MAX;
 }
 
 int64_t cost_time(const struct cost *c, const struct cost_device *device) {

@@ -1,11 +1,10 @@
-// Costs: every node gets the time that it takes, in nanoseconds, and the bytes that it allocates
-// while it runs. Stages: an estimate by the cost rule of its operator (cost_*.c) and the speed of
-// the device (cost.h); over it what a runtime measured, and over that what the user's own model
-// says (cost_source.h).
+// The pass `costs`: sets the time of every node, in nanoseconds, and its workspace. Stages: an
+// estimate by the cost rule of its operator (cost_*.c) and the speed of the device (cost.h); then
+// measured times; then the user's own cost model (cost_source.h).
 #include "passes/cost/cost_source.h"
 #include "passes/pass.h"
 
-// About what one core of a present-day server does in ONNX Runtime's kernels; see docs/costs.md.
+// The defaults are about one core of a server in ONNX Runtime's kernels: see docs/costs.md.
 static const struct option_spec options[] = {
     {"rate", 0, OPTION_REAL, "GFLOPS", "100", 0, INT32_MAX,
      "arithmetic of the device, in 1e9 operations per second"},
@@ -41,7 +40,7 @@ static status estimate(struct cost_list *list, const struct cost_device *device)
     return ST_OK;
 }
 
-// The options name files; who runs the pass has read them.
+// The options name files, which the caller has read.
 static status apply_sources(struct cost_list *list, const struct pass_context *c) {
     const struct cost_sources *s = c->costs;
     if ((options_given(c->options, "profile") && !(s && s->profile)) ||
@@ -74,7 +73,7 @@ static status run(struct model *m, struct pass_context *c) {
 
 const struct pass pass_costs = {
     .name = "costs",
-    .summary = "give every node its time and the bytes that it needs while it runs",
+    .summary = "estimate the time and the workspace of every node",
     .needs = FACT_TOPO | FACT_SHAPES,
     .gives = FACT_COSTS,
     .options = options,

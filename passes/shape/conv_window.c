@@ -1,10 +1,10 @@
-// Windows: see conv_window.h.
+// The windows of convolutions and poolings: see conv_window.h.
 #include "passes/shape/conv_window.h"
 
 #include <string.h>
 
 // An attribute with one number per spatial dimension; absent: `otherwise` everywhere.
-static status window_list(const struct shape *s, const char *name, int32_t n, int64_t least,
+static status window_list(const struct shape *s, const char *name, int32_t n, int64_t min,
                           int64_t otherwise, int64_t *out) {
     const struct attr *a = node_attr(s->n, name);
     for (int32_t i = 0; i < n; i++)
@@ -15,8 +15,9 @@ static status window_list(const struct shape *s, const char *name, int32_t n, in
         return shape_fail(s, "attribute \"%s\" has %zu numbers for %d spatial dimensions", name,
                           a->n, n);
     for (int32_t i = 0; i < n; i++) {
-        if (a->ints[i] < least || a->ints[i] > INT32_MAX)
-            return shape_fail(s, "attribute \"%s\" has a %lld", name, (long long)a->ints[i]);
+        if (a->ints[i] < min || a->ints[i] > INT32_MAX)
+            return shape_fail(s, "attribute \"%s\" has the value %lld, which is out of range", name,
+                              (long long)a->ints[i]);
         out[i] = a->ints[i];
     }
     return ST_OK;
@@ -32,7 +33,8 @@ static status window_pads(const struct shape *s, struct conv_window *w) {
                               a->n, w->n);
         for (size_t i = 0; i < a->n; i++) {
             if (a->ints[i] < -INT32_MAX || a->ints[i] > INT32_MAX)
-                return shape_fail(s, "attribute \"pads\" has a %lld", (long long)a->ints[i]);
+                return shape_fail(s, "attribute \"pads\" has the value %lld, which is out of range",
+                                  (long long)a->ints[i]);
             both[i] = a->ints[i];
         }
     }
@@ -59,8 +61,8 @@ static status window_basics(const struct shape *s, const struct type *x, const s
         w->in[i] = x->dims[2 + i].size;
         struct dim k = weights ? weights->dims[2 + i] : dim_unknown();
         if (dim_known(k) && w->kernel[i] >= 0 && k.size != w->kernel[i])
-            st = shape_fail(s, "kernel_shape says %lld, the weights %lld", (long long)w->kernel[i],
-                            (long long)k.size);
+            st = shape_fail(s, "kernel_shape is %lld, but the weights have %lld",
+                            (long long)w->kernel[i], (long long)k.size);
         if (dim_known(k))
             w->kernel[i] = k.size;
         if (!weights && w->kernel[i] < 0)
@@ -90,14 +92,14 @@ status conv_window_read(const struct shape *s, const struct type *x, const struc
             w->begin[i] = strcmp(pad, "SAME_LOWER") == 0 ? total - total / 2 : total / 2;
             w->end[i] = total - w->begin[i];
         }
-        int64_t room = w->in[i] + w->begin[i] + w->end[i] - reach;
-        if (room < 0)
-            return shape_fail(
-                s, "the window reaches over %lld elements, but spatial dimension %d has %lld",
-                (long long)reach, i, (long long)(w->in[i] + w->begin[i] + w->end[i]));
-        w->out[i] = room / w->stride[i] + 1;
+        int64_t slack = w->in[i] + w->begin[i] + w->end[i] - reach;
+        if (slack < 0)
+            return shape_fail(s,
+                              "the window covers %lld elements, but spatial dimension %d has %lld",
+                              (long long)reach, i, (long long)(w->in[i] + w->begin[i] + w->end[i]));
+        w->out[i] = slack / w->stride[i] + 1;
         // ceil_mode: one more window at the end, unless it would start in the padding there.
-        if (w->ceil && !same && room % w->stride[i] &&
+        if (w->ceil && !same && slack % w->stride[i] &&
             w->out[i] * w->stride[i] < w->in[i] + w->begin[i])
             w->out[i]++;
     }
@@ -138,7 +140,7 @@ status conv_window_read_transposed(const struct shape *s, const struct type *x,
             w->begin[i] = strcmp(pad, "SAME_UPPER") == 0 ? total / 2 : total - total / 2;
             w->end[i] = total - w->begin[i];
         }
-        // A wanted size beyond the reach of the windows is filled up at the end.
+        // An output_shape beyond the reach of the windows is padded at the end.
         w->out[i] = wanted[i] >= 0 ? wanted[i] : full - w->begin[i] - w->end[i];
         if (w->out[i] < 0)
             return shape_fail(s, "the pads are larger than spatial dimension %d of the output", i);

@@ -1,6 +1,5 @@
 // The window of a convolution or a pooling: kernel, strides, dilations and pads over the spatial
-// dimensions, with every default and auto_pad resolved. Shape rules, cost rules and gradients all
-// look at it this way.
+// dimensions, with defaults and auto_pad resolved, for shape rules, cost rules and gradient rules.
 #pragma once
 
 #include "passes/shape/shape.h"
@@ -15,8 +14,8 @@ struct conv_window {
     bool ceil;
 };
 
-// For Conv (weights = its type), and for pools (weights = NULL: kernel_shape says it). `x` is N x C
-// x spatial.
+// For Conv (`weights` is the type of its weights) and poolings (NULL: kernel_shape is given). `x`
+// is [N, C, spatial…].
 status conv_window_read(const struct shape *s, const struct type *x, const struct type *weights,
                         struct conv_window *w);
 // For ConvTranspose: `in` is its input, `out` its output; pads as they apply to the output.

@@ -1,4 +1,4 @@
-// Reading Einsum's equation: see einsum.h.
+// Parses the equation of an Einsum: see einsum.h.
 #include "passes/shape/einsum.h"
 
 #include <string.h>
@@ -46,7 +46,8 @@ static status read_input(const struct shape *s, struct einsum *e, const struct t
             e->seen[c] = true;
             i++;
         } else if (*e->at != ' ') {
-            return shape_fail(s, "the equation has a '%c'", *e->at);
+            return shape_fail(s, "the equation has the character '%c', which is not allowed",
+                              *e->at);
         }
     }
     return ST_OK;

@@ -1,8 +1,7 @@
-// Shape arithmetic: exporters compute shapes by graph (Shape, Gather, Mul, Concat, Reshape, …).
-// These rules follow the elements of small integer tensors through such graph before anything runs,
-// symbols included where they pass through unchanged. A rule runs after the shape rule of its node,
-// so the output's type is there. What a rule cannot say is left unknown, never guessed; integer
-// overflow makes an element unknown.
+// Shape arithmetic: exporters compute shapes by nodes (Shape, Gather, Mul, Concat, Reshape, …).
+// These rules evaluate such nodes on the elements of small integer tensors, and on symbols that
+// pass through unchanged. A rule runs after the shape rule of its node, so the type of the output
+// is set. An element that cannot be computed is unknown; so is one that overflows.
 #include "passes/shape/shape_content.h"
 
 #include "ir/base/checked.h"
@@ -18,7 +17,7 @@ struct term *shape_content_capacity(struct shape *s, uint32_t k, int64_t *n) {
     return ARENA_ARRAY(s->a, struct term, *n);
 }
 
-// Where element i of the output comes from in input k under broadcasting.
+// The index in input k of element i of the output, under broadcasting.
 static int64_t broadcast_index(const struct shape *s, uint32_t k, int64_t i) {
     const struct type *out = graph_value(s->g, s->n->out[0])->type, *in = shape_in(s, k);
     int64_t at = 0, stride = 1;
@@ -59,14 +58,14 @@ static status content_cast(struct shape *s) {
             out[i] = x[i].known ? term_of(x[i].x != 0) : (struct term){0};
         else if (elem_bits(e) < 64 && x[i].known &&
                  (x[i].x > INT32_MAX || x[i].x < INT32_MIN || elem_bits(e) < 32))
-            out[i] = (struct term){0}; // it may wrap: not our business
+            out[i] = (struct term){0}; // unsigned arithmetic may wrap
     }
     return shape_set_content(s, 0, out, n);
 }
 
 static struct term arithmetic(enum op op, struct term a, struct term b) {
     struct term r = {.known = true};
-    // What leaves the other side as it is works on symbols too.
+    // Neutral elements leave symbols unchanged.
     if (op == OP_Mul && a.known && a.x == 1)
         return b;
     if ((op == OP_Mul || op == OP_Div) && b.known && b.x == 1)
@@ -94,7 +93,7 @@ static struct term arithmetic(enum op op, struct term a, struct term b) {
         fits = divides;
         r.x = divides ? a.x / b.x : 0;
         break;
-    case OP_Mod: // the sign is the divisor's
+    case OP_Mod: // the result has the sign of the divisor
         fits = divides;
         r.x = divides ? (a.x % b.x + b.x) % b.x : 0;
         break;
@@ -207,7 +206,7 @@ static status content_expand(struct shape *s) {
     return shape_set_content(s, 0, out, n);
 }
 
-// ReduceProd, ReduceSum, ReduceMax, ReduceMin over everything.
+// ReduceProd, ReduceSum, ReduceMax, ReduceMin over all axes.
 static status content_reduce(struct shape *s) {
     static const enum op step[OP_COUNT_] = {[OP_ReduceProd] = OP_Mul,
                                             [OP_ReduceSum] = OP_Add,

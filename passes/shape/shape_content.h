@@ -1,10 +1,10 @@
-// Shape arithmetic, between its two files: shape_content.c computes, shape_content_move.c moves
-// elements.
+// Shape arithmetic, shared by its two files: shape_content.c computes elements,
+// shape_content_move.c moves them.
 #pragma once
 
 #include "passes/shape/shape.h"
 
-// Room for the elements of output k; NULL when it is not a small integer tensor of known shape.
+// An array for the elements of output k; NULL: it is not a small integer tensor of known shape.
 struct term *shape_content_capacity(struct shape *s, uint32_t k, int64_t *n);
 
 shape_rule content_concat, content_gather, content_slice, content_split, content_transpose;

@@ -1,6 +1,6 @@
 // Shape arithmetic that moves elements: Gather, Slice, Transpose, Concat, Split on small integer
-// tensors of any rank. (Exporters of Pad turn a list of pads round as a matrix of two columns.)
-// Each rule walks over the output and says from which position of which input an element comes.
+// tensors of any rank. (Exporters of Pad reverse a list of pads as a matrix of two columns.) Each
+// rule computes for every element of the output which element of which input it is.
 #include "passes/shape/shape_content.h"
 
 #include "ir/base/limits.h"
@@ -108,7 +108,7 @@ status content_transpose(struct shape *s) {
     return shape_set_content(s, 0, out, n);
 }
 
-// An input whose elements are not known leaves its part unknown.
+// The elements of an unknown input are unknown.
 status content_concat(struct shape *s) {
     int64_t n, total, at[LIMIT_RANK], before = 0;
     int32_t axis;

@@ -1,6 +1,6 @@
-// The demand that every shape is a number, which planning and gradients need. What stays open is
-// reported by the names of the dimensions, for they are what the user can bind; only when there are
-// none are the values themselves listed.
+// Demands that all shapes are known, which planning and gradients need. Unknown dimensions are
+// reported by name, because names are what the user can bind; the values themselves are listed only
+// if no dimension of an input is unknown.
 #include "ir/base/map.h"
 #include "passes/pass.h"
 #include "passes/shape/shape.h"

@@ -17,7 +17,7 @@ static status broadcast(struct shape *s, uint32_t from, uint32_t n, struct dim *
             return ST_OK;
         }
         if (t->rank > *rank) {
-            // Move what is there to the right: broadcasting aligns the last dimensions.
+            // Broadcasting aligns the last dimensions: shift the others to the right.
             int32_t shift = t->rank - *rank;
             for (int32_t i = *rank; i-- > 0;)
                 dims[i + shift] = dims[i];
@@ -48,7 +48,7 @@ static status broadcast_to(struct shape *s, uint32_t from, uint32_t n, enum elem
     return rank < 0 ? shape_set_unranked(s, 0, e) : shape_set(s, 0, e, dims, rank);
 }
 
-// All inputs have one element type, which is the output's.
+// All inputs and the output have the same element type.
 status shape_broadcast(struct shape *s) {
     enum elem e = shape_elem(s, 0);
     for (uint32_t k = 1; k < s->n->n_in; k++) {
@@ -61,8 +61,8 @@ status shape_broadcast(struct shape *s) {
     return broadcast_to(s, 0, s->n->n_in, e);
 }
 
-// The first input's element type stands: the exponent of Pow, the slope of PRelu, the shift of
-// BitShift may differ.
+// The output has the element type of the first input: the exponent of Pow, the slope of PRelu and
+// the shift of BitShift may have others.
 status shape_broadcast_first(struct shape *s) {
     return broadcast_to(s, 0, s->n->n_in, shape_elem(s, 0));
 }
@@ -79,11 +79,12 @@ status shape_is(struct shape *s) {
 status shape_where(struct shape *s) {
     enum elem a = shape_elem(s, 1), b = shape_elem(s, 2);
     if (a && b && a != b)
-        return shape_fail(s, "the two branches are %s and %s", elem_text(a), elem_text(b));
+        return shape_fail(s, "the second and third input have the element types %s and %s",
+                          elem_text(a), elem_text(b));
     return broadcast_to(s, 0, 3, a ? a : b);
 }
 
-// The shape of input 0 with another element type.
+// The shape of input 0 with a given element type.
 static status recast(struct shape *s, uint32_t k, enum elem e) {
     const struct type *t = shape_ranked(s, 0);
     return t ? shape_set(s, k, e, t->dims, t->rank) : shape_set_unranked(s, k, e);

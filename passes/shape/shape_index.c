@@ -1,4 +1,4 @@
-// Shapes of operators that pick elements by index, or place them on a grid.
+// Shapes of operators that select elements by index or place them on a grid.
 #include "passes/shape/shape.h"
 
 #include <math.h>
@@ -53,7 +53,7 @@ status shape_gather_nd(struct shape *s) {
 
 status shape_one_hot(struct shape *s) {
     const struct type *ix = shape_ranked(s, 0);
-    double depth; // of any type, by the standard
+    double depth; // may have any type
     int32_t axis;
     if (!ix)
         return shape_set_unranked(s, 0, shape_elem(s, 2));
@@ -76,7 +76,7 @@ status shape_nonzero(struct shape *s) {
     return shape_set(s, 0, ELEM_I64, dims, 2);
 }
 
-// How many elements a condition takes, when it is a constant.
+// The number of elements that a constant condition selects.
 static struct dim chosen(struct shape *s) {
     const struct term *x;
     int64_t n, n_true = 0;
@@ -185,7 +185,7 @@ status shape_resize(struct shape *s) {
         for (int64_t i = 0; i < count; i++) {
             struct dim *d = &dims[n_axes ? axes[i] : i];
             if (!(scales[i] > 0))
-                return shape_fail(s, "a scale of %g", scales[i]);
+                return shape_fail(s, "a scale is %g; scales must be positive", scales[i]);
             // Scales are float32: the product is taken in that precision by runtimes.
             *d = dim_known(*d)    ? dim_of((int64_t)floorf((float)d->size * (float)scales[i]))
                  : scales[i] == 1 ? *d

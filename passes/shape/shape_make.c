@@ -1,5 +1,4 @@
-// Shapes of operators that make tensors from attributes or from shapes, and of sources of random
-// numbers.
+// Shapes of operators that make tensors from attributes or shapes, and of random operators.
 #include "passes/shape/shape.h"
 
 #include <math.h>
@@ -30,7 +29,7 @@ status shape_constant(struct shape *s) {
             return shape_set_like(
                 s, 0, type_static(s->a, a->sparse->values->elem, a->sparse->dims, a->sparse->rank));
     }
-    return shape_fail(s, "has no value");
+    return shape_fail(s, "a Constant needs an attribute that holds its value");
 }
 
 // A shape given as the content of input k.
@@ -45,7 +44,8 @@ static status from_content(struct shape *s, uint32_t k, enum elem e) {
     struct dim dims[LIMIT_RANK];
     for (int64_t i = 0; i < n; i++) {
         if (want[i].known && want[i].x < 0)
-            return shape_fail(s, "a dimension of %lld", (long long)want[i].x);
+            return shape_fail(s, "a dimension is %lld; dimensions must not be negative",
+                              (long long)want[i].x);
         dims[i] = dim_from_term(want[i]);
     }
     return shape_set(s, 0, e, dims, (int32_t)n);
@@ -87,7 +87,7 @@ status shape_range(struct shape *s) {
     struct dim n = dim_unknown();
     if (shape_real(s, 0, &start) && shape_real(s, 1, &limit) && shape_real(s, 2, &delta)) {
         if (delta == 0)
-            return shape_fail(s, "a delta of 0");
+            return shape_fail(s, "the delta of a Range must not be 0");
         double count = ceil((limit - start) / delta);
         if (count > 9e15)
             return shape_fail(s, "%g elements are too many", count);
@@ -101,7 +101,7 @@ status shape_eye_like(struct shape *s) {
     int64_t to = node_int(s->n, "dtype", 0);
     enum elem e = to ? (enum elem)to : shape_elem(s, 0);
     if (x && x->rank != 2)
-        return shape_fail(s, "needs a matrix");
+        return shape_fail(s, "the input must be a matrix");
     return x ? shape_set(s, 0, e, x->dims, 2) : shape_set_unranked(s, 0, e);
 }
 
@@ -113,7 +113,8 @@ status shape_random(struct shape *s) {
         return shape_fail(s, "attribute \"shape\" is missing or too long");
     for (size_t i = 0; i < a->n; i++) {
         if (a->ints[i] < 0)
-            return shape_fail(s, "a dimension of %lld", (long long)a->ints[i]);
+            return shape_fail(s, "a dimension is %lld; dimensions must not be negative",
+                              (long long)a->ints[i]);
         dims[i] = dim_of(a->ints[i]);
     }
     return shape_set(s, 0, e, dims, (int32_t)a->n);
@@ -127,7 +128,7 @@ status shape_multinomial(struct shape *s) {
 }
 
 // HannWindow, HammingWindow, BlackmanWindow.
-status shape_window(struct shape *s) {
+status shape_window_function(struct shape *s) {
     int64_t *size, n;
     struct dim d = dim_unknown();
     if (shape_numbers(s, 0, &size, &n) && n == 1)

@@ -1,4 +1,4 @@
-// Shapes of products: MatMul, Gemm, Einsum and their kin.
+// Shapes of products: MatMul, Gemm, Einsum, and their quantized forms.
 #include "passes/shape/shape.h"
 
 #include <string.h>
@@ -16,11 +16,11 @@ static status matmul(struct shape *s, uint32_t ka, uint32_t kb, enum elem e) {
     if (!a || !b)
         return shape_set_unranked(s, 0, e);
     if (a->rank == 0 || b->rank == 0)
-        return shape_fail(s, "a factor has no dimensions");
+        return shape_fail(s, "the operands must have at least one dimension");
     struct dim ia = a->dims[a->rank - 1], ib = b->dims[b->rank == 1 ? 0 : b->rank - 2];
     if (dim_known(ia) && dim_known(ib) && ia.size != ib.size)
         return inner_mismatch(s, ia, ib);
-    // A factor of rank 1 is a row or a column, and leaves no dimension of its own.
+    // An operand of rank 1 is a row or a column; its added dimension is removed from the result.
     int32_t batch_a = a->rank > 2 ? a->rank - 2 : 0, batch_b = b->rank > 2 ? b->rank - 2 : 0;
     int32_t batch = batch_a > batch_b ? batch_a : batch_b, rank = 0;
     struct dim dims[LIMIT_RANK + 2];
@@ -41,7 +41,8 @@ static status matmul(struct shape *s, uint32_t ka, uint32_t kb, enum elem e) {
 status shape_matmul(struct shape *s) {
     enum elem a = shape_elem(s, 0), b = shape_elem(s, 1);
     if (a && b && a != b)
-        return shape_fail(s, "the factors are %s and %s", elem_text(a), elem_text(b));
+        return shape_fail(s, "the operands have the element types %s and %s", elem_text(a),
+                          elem_text(b));
     return matmul(s, 0, 1, a ? a : b);
 }
 
@@ -58,7 +59,7 @@ status shape_gemm(struct shape *s) {
     if (!a || !b)
         return shape_set_unranked(s, 0, shape_elem(s, 0));
     if (a->rank != 2 || b->rank != 2)
-        return shape_fail(s, "both factors must be matrices, but have ranks %d and %d", a->rank,
+        return shape_fail(s, "both operands must be matrices, but have ranks %d and %d", a->rank,
                           b->rank);
     bool ta = node_int(s->n, "transA", 0) != 0, tb = node_int(s->n, "transB", 0) != 0;
     struct dim ia = a->dims[!ta], ib = b->dims[tb];
@@ -121,7 +122,7 @@ status shape_einsum(struct shape *s) {
 status shape_det(struct shape *s) {
     const struct type *t = shape_ranked(s, 0);
     if (t && t->rank < 2)
-        return shape_fail(s, "needs at least a matrix");
+        return shape_fail(s, "the input must have at least two dimensions");
     return t ? shape_set(s, 0, t->elem, t->dims, t->rank - 2)
              : shape_set_unranked(s, 0, shape_elem(s, 0));
 }

@@ -14,9 +14,9 @@ status shape_batch_norm(struct shape *s) {
             struct dim c = x->dims[1];
             if (p && (p->rank != 1 ||
                       (dim_known(c) && dim_known(p->dims[0]) && c.size != p->dims[0].size)))
-                return shape_fail(s, "input %u is not one number per channel", k);
+                return shape_fail(s, "input %u must have one element per channel", k);
         }
-        // The running statistics that come out have the type of those that went in.
+        // The running statistics keep their type.
         st = shape_set_like(s, k, shape_in(s, k == 1 || k == 3 ? 3 : 4));
     }
     return st;

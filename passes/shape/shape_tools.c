@@ -1,5 +1,5 @@
-// What shape rules are written with: see shape.h. And running one rule on one node: the types that
-// it finds are merged with those that were declared, and a contradiction names both.
+// The helpers of shape rules, and running the rule of one node: see shape.h. Inferred types are
+// merged with declared ones; a contradiction is an error that names both.
 #include "passes/shape/shape.h"
 
 #include <string.h>
@@ -43,7 +43,7 @@ bool dim_broadcast(struct dim a, struct dim b, struct dim *out) {
         *out = a;
     else if (dim_known(a) && dim_known(b))
         return false;
-    else // a number other than 1 wins over what is not known
+    else // a number other than 1 is the result, whatever the unknown one is
         *out = dim_known(a) ? a : dim_known(b) ? b : dim_unknown();
     return true;
 }
@@ -75,7 +75,7 @@ enum elem shape_elem(const struct shape *s, uint32_t k) {
     return t && t->kind == TYPE_TENSOR ? t->elem : ELEM_NONE;
 }
 
-// An outer value of a subgraph has its facts where it comes from.
+// The definition of an outer value is in the enclosing graph.
 static const struct value *resolve(const struct graph *g, value_id v) {
     const struct value *x = graph_value(g, v);
     while (x->outer.i && g->outer) {
@@ -94,11 +94,11 @@ bool shape_content(const struct shape *s, uint32_t k, const struct term **at, in
         return true;
     }
     static const struct term nothing[1];
-    if (v->type && type_elements(v->type, n) && *n == 0) { // there is nothing not to know
+    if (v->type && type_elements(v->type, n) && *n == 0) { // no elements: all are known
         *at = nothing;
         return true;
     }
-    // A constant that a training loop may override is not known.
+    // An initializer that is an input may be overridden, so its content is unknown.
     int64_t *x;
     if (!v->init || v->is_input || (!elem_is_int(v->init->elem) && v->init->elem != ELEM_BOOL) ||
         !tensor_elements(v->init, n) || *n > LIMIT_FOLD_ELEMENTS ||
@@ -129,7 +129,7 @@ static const struct node *maker(const struct shape *s, uint32_t k) {
     return v && v->def.i ? graph_node(s->g, v->def) : NULL;
 }
 
-// Exporters put the scales of a Resize together from those of the batch and of the image.
+// Some exporters concatenate the scales of a Resize from those of the batch and of the image.
 static bool concat_reals(const struct shape *s, const struct node *concat, double **at,
                          int64_t *n) {
     struct shape part = *s;
@@ -189,7 +189,7 @@ bool shape_real(const struct shape *s, uint32_t k, double *x) {
 
 status shape_axis(const struct shape *s, int64_t axis, int32_t rank, int32_t *out) {
     if (axis < -rank || axis >= rank)
-        return shape_fail(s, "axis %lld is not one of a tensor of rank %d", (long long)axis, rank);
+        return shape_fail(s, "axis %lld is outside of a tensor of rank %d", (long long)axis, rank);
     *out = (int32_t)(axis < 0 ? axis + rank : axis);
     return ST_OK;
 }
@@ -232,7 +232,7 @@ status shape_fail(const struct shape *s, const char *format, ...) {
                       "%s", str_text(&text));
 }
 
-// What is known from both; false: they contradict each other.
+// The union of what both types state; false: they contradict each other.
 static bool merge(struct arena *a, const struct type *declared, const struct type *found,
                   const struct type **out) {
     *out = found;
@@ -309,7 +309,7 @@ status shape_set_content(struct shape *s, uint32_t k, const struct term *at, int
 }
 
 status shape_unknown(struct shape *s) {
-    (void)s; // what is declared for the outputs stands
+    (void)s; // the declared types of the outputs remain
     return ST_OK;
 }
 

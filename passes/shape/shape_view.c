@@ -1,12 +1,12 @@
-// Shapes of operators that rearrange: views, Transpose, Concat, Split, Slice, Pad, Expand, Tile.
+// Shapes of operators that rearrange elements: views, Transpose, Concat, Split, Slice, Pad, Expand,
+// Tile.
 #include "passes/shape/shape.h"
 
 #include <string.h>
 
 #include "ir/base/limits.h"
 
-// The one dimension that a reshape leaves open, when its elements are counted: what is left of
-// them.
+// The dimension that a Reshape leaves open (-1), when the number of elements is known.
 static status count_open(struct shape *s, int64_t total, struct dim rest, struct dim *open) {
     if (!dim_known(rest) || rest.size == 0)
         return ST_OK;
@@ -17,8 +17,7 @@ static status count_open(struct shape *s, int64_t total, struct dim rest, struct
     return ST_OK;
 }
 
-// The same when they are not: symbols that stand on both sides cancel, and so do the numbers beside
-// them.
+// The same when it is not known: equal symbols of both sides cancel, and so do numbers.
 static struct dim cancel_open(const struct type *x, const struct dim *dims, int64_t n,
                               int64_t open) {
     bool used[LIMIT_RANK] = {false};
@@ -45,7 +44,7 @@ static struct dim cancel_open(const struct type *x, const struct dim *dims, int6
     return fixed.size == 1 ? left : dim_unknown();
 }
 
-// A shape whose content is not known still tells the rank by its length.
+// The length of an unknown shape still gives the rank.
 static status reshape_blindly(struct shape *s, enum elem e) {
     const struct type *t = shape_ranked(s, 1);
     struct dim dims[LIMIT_RANK];
@@ -56,8 +55,7 @@ static status reshape_blindly(struct shape *s, enum elem e) {
     return shape_set(s, 0, e, dims, (int32_t)t->dims[0].size);
 }
 
-// The dimensions as given: -1 is open, and 0 copies the input's unless allowzero says that it means
-// 0.
+// The dimensions as given: -1 is open, and 0 copies that of the input unless allowzero is set.
 static status read_shape(struct shape *s, const struct type *x, const struct term *want, int64_t n,
                          struct dim *dims, int64_t *open) {
     bool zero_copies = !node_int(s->n, "allowzero", 0);
@@ -112,7 +110,7 @@ status shape_flatten(struct shape *s) {
         return shape_set(s, 0, shape_elem(s, 0), (struct dim[]){dim_unknown(), dim_unknown()}, 2);
     int64_t axis = node_int(s->n, "axis", 1);
     if (axis < -x->rank || axis > x->rank)
-        return shape_fail(s, "axis %lld is not one of a tensor of rank %d", (long long)axis,
+        return shape_fail(s, "axis %lld is outside of a tensor of rank %d", (long long)axis,
                           x->rank);
     axis = axis < 0 ? axis + x->rank : axis;
     struct dim dims[] = {dim_of(1), dim_of(1)};
@@ -132,15 +130,15 @@ status shape_squeeze(struct shape *s) {
         return st;
     for (int32_t i = 0; n == 0 && i < x->rank; i++) {
         if (!dim_known(x->dims[i]))
-            known = false; // whether it goes depends on its size
+            known = false; // whether it is squeezed depends on its size
         gone[i] = x->dims[i].size == 1;
     }
     if (!known)
         return shape_set_unranked(s, 0, x->elem);
     for (int64_t i = 0; i < n; i++) {
         if (dim_known(x->dims[axes[i]]) && x->dims[axes[i]].size != 1)
-            return shape_fail(s, "axis %lld has %lld elements", (long long)axes[i],
-                              (long long)x->dims[axes[i]].size);
+            return shape_fail(s, "cannot squeeze axis %lld: it has %lld elements",
+                              (long long)axes[i], (long long)x->dims[axes[i]].size);
         gone[axes[i]] = true;
     }
     struct dim dims[LIMIT_RANK];
@@ -209,7 +207,7 @@ status shape_concat(struct shape *s) {
         if (!t)
             return shape_set_unranked(s, 0, first->elem);
         if (t->rank != first->rank || t->elem != first->elem)
-            return shape_fail(s, "input %u is of another rank or element type than input 0", k);
+            return shape_fail(s, "input %u differs from input 0 in rank or element type", k);
         sum = dim_add(sum, t->dims[axis]);
         for (int32_t i = 0; i < t->rank; i++) {
             if (i != axis && dim_known(dims[i]) && dim_known(t->dims[i]) &&
@@ -258,7 +256,7 @@ status shape_split(struct shape *s) {
     return st;
 }
 
-// Start, end and step of one axis, clamped as ONNX says; the number of elements taken.
+// Start, end and step of one axis, clamped as ONNX defines; returns the number of elements.
 static int64_t slice_count(int64_t size, int64_t start, int64_t end, int64_t step) {
     int64_t low = step < 0 ? -1 : 0, high = step < 0 ? size - 1 : size;
     start = start < 0 ? start + size : start;
@@ -284,7 +282,7 @@ status shape_slice(struct shape *s) {
                   known && (!shape_has(s, 4) || shape_numbers(s, 4, &step, &n_step));
     if (bounds && (n_start != n_end || (step && n_step != n_start) ||
                    (n_axes && n_axes != n_start) || (!n_axes && n_start > x->rank)))
-        return shape_fail(s, "starts, ends, axes and steps are not of one length");
+        return shape_fail(s, "starts, ends, axes and steps differ in length");
     for (int32_t i = 0; !bounds && i < x->rank; i++)
         if (!known || n_axes == 0)
             dims[i] = dim_unknown();
@@ -293,7 +291,7 @@ status shape_slice(struct shape *s) {
     for (int64_t i = 0; bounds && i < n_start; i++) {
         int64_t axis = n_axes ? axes[i] : i, by = step ? step[i] : 1;
         if (by == 0 || by == INT64_MIN)
-            return shape_fail(s, "a step of %lld", (long long)by);
+            return shape_fail(s, "a step is %lld, which is out of range", (long long)by);
         bool all = by == 1 && start[i] == 0 && end[i] >= INT32_MAX;
         if (dim_known(dims[axis]))
             dims[axis] = dim_of(slice_count(dims[axis].size, start[i], end[i], by));
@@ -323,7 +321,8 @@ status shape_pad(struct shape *s) {
         int64_t axis = n_axes ? axes[i] : i;
         struct dim more = dim_of(pads[i] + pads[count + i]);
         if (dim_known(dims[axis]) && dims[axis].size + more.size < 0)
-            return shape_fail(s, "the pads take more than dimension %lld has", (long long)axis);
+            return shape_fail(s, "negative pads remove more than dimension %lld has",
+                              (long long)axis);
         dims[axis] = dim_known(dims[axis]) ? dim_of(dims[axis].size + more.size)
                      : more.size == 0      ? dims[axis]
                                            : dim_unknown();

@@ -1,7 +1,7 @@
-// Shapes: every value gets its type. Stages: bind the open dimensions of the inputs that the user
-// gave numbers for; then run the shape rule of every node in order, which also follows shape
-// arithmetic (shape_content.c). What stays open is no error here: shape_demand (shape_demand.c) is
-// for passes that need numbers.
+// The pass `shapes`: type inference. Stages: bind unknown dimensions of the inputs to the numbers
+// that the user gives; then run the shape rule of every node in order, which includes shape
+// arithmetic (shape_content.c). Dimensions that stay unknown are no error here; passes that need
+// all of them call shape_demand.
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,11 +9,11 @@
 #include "passes/shape/shape.h"
 
 static const struct option_spec options[] = {
-    {"dim", 0, OPTION_LIST, "NAME=N", NULL, 0, 0, "bind a symbolic dimension; may be given again"},
+    {"dim", 0, OPTION_LIST, "NAME=N", NULL, 0, 0, "bind a symbolic dimension; may be repeated"},
     {"batch", 0, OPTION_INT, "N", NULL, 1, INT32_MAX,
-     "bind the batch: the open first dimension of the inputs"},
+     "bind the batch: the unknown first dimension of the inputs"},
     {"shape", 0, OPTION_LIST, "INPUT:AxBxC", NULL, 0, 0,
-     "set the shape of an input; may be given again"},
+     "set the shape of an input; may be repeated"},
     {0}};
 
 static bool parse_number(const char **at, int64_t *n) {
@@ -27,10 +27,11 @@ static bool parse_number(const char **at, int64_t *n) {
 struct binding {
     struct model *m;
     struct pass_context *c;
-    bool changed_static; // a number was replaced by another: declared types inside no longer hold
+    bool
+        changed_static; // a known dimension was changed: declared types of other values are invalid
 };
 
-// The dimensions of a value's type, as a copy that may be changed; NULL: no room.
+// Gives the value a type of its own, whose dimensions may be changed; NULL: out of memory.
 static struct dim *own_dims(struct binding *b, struct value *v) {
     struct type *t = arena_copy(b->m->arena, v->type, sizeof *t);
     struct dim *dims = arena_copy(b->m->arena, v->type->dims, (size_t)v->type->rank * sizeof *dims);
@@ -41,7 +42,7 @@ static struct dim *own_dims(struct binding *b, struct value *v) {
     return dims;
 }
 
-// Gives a symbol its number wherever a declared type names it.
+// Replaces a symbol by a number in all types.
 static status bind_symbol(struct binding *b, const char *symbol, int64_t size, bool *found) {
     struct graph *g = b->m->graph;
     *found = false;
@@ -70,7 +71,7 @@ static status bind_dims(struct binding *b) {
         const char *text = o->list.at[i], *eq = strrchr(text, '='), *at = eq ? eq + 1 : text;
         int64_t size;
         if (!eq || !parse_number(&at, &size) || *at)
-            return diag_error(b->c->diags, DIAG_USAGE, loc_none(), "--dim %s: NAME=N is wanted",
+            return diag_error(b->c->diags, DIAG_USAGE, loc_none(), "--dim %s: must be NAME=N",
                               text);
         const char *symbol = pool_intern_n(b->m->pool, text, (size_t)(eq - text));
         bool found;
@@ -79,7 +80,7 @@ static status bind_dims(struct binding *b) {
             return st;
         if (!found)
             return diag_error(b->c->diags, DIAG_USAGE, loc_none(),
-                              "--dim %s: the model has no dimension of that name", text);
+                              "--dim %s: the model has no symbolic dimension of that name", text);
     }
     return ST_OK;
 }
@@ -111,7 +112,7 @@ static status bind_shape(struct binding *b, const char *text) {
     do {
         if (rank == 64 || !parse_number(&at, &sizes[rank++]))
             return diag_error(b->c->diags, DIAG_USAGE, loc_none(),
-                              "--shape %s: INPUT:AxBxC is wanted", text);
+                              "--shape %s: must be INPUT:AxBxC", text);
     } while (*at == 'x' && at++);
     if (*at || !v->type || v->type->kind != TYPE_TENSOR ||
         (v->type->has_shape && v->type->rank != rank))
@@ -127,8 +128,8 @@ static status bind_shape(struct binding *b, const char *text) {
     return st;
 }
 
-// The batch is the open first dimension of the inputs. Where no input has one, it is the symbol
-// that all open dimensions share: sequence models often put the batch second.
+// The batch is the unknown first dimension of the inputs. If no input has one, it is the symbol
+// that all unknown dimensions share: sequence models often have the batch second.
 static status bind_batch(struct binding *b, int64_t batch) {
     struct graph *g = b->m->graph;
     status st = ST_OK;
@@ -162,7 +163,7 @@ static status bind(struct binding *b) {
         st = bind_shape(b, shapes->list.at[i]);
     if (!st && options_given(o, "batch"))
         st = bind_batch(b, options_int(o, "batch"));
-    // Types that were declared for other numbers would contradict what is inferred now.
+    // Types declared for the old dimensions would contradict the inferred ones.
     struct graph *g = b->m->graph;
     for (size_t i = 1; b->changed_static && i < g->values.n; i++)
         if (g->values.at[i].def.i)
@@ -214,7 +215,7 @@ static status run(struct model *m, struct pass_context *c) {
 
 const struct pass pass_shapes = {
     .name = "shapes",
-    .summary = "bind dimensions and give every value its type and shape",
+    .summary = "bind dimensions and infer the type and shape of every value",
     .needs = FACT_TOPO,
     .gives = FACT_SHAPES,
     .breaks = FACT_COSTS,
