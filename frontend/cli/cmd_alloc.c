@@ -62,6 +62,7 @@ static struct offsets_options settings(struct cli *c) {
         .capacity_bytes = options_bytes(&c->options, "capacity", 0),
         .work = options_int(&c->options, "work"),
         .seed = (uint64_t)options_int(&c->options, "seed"),
+        .n_searches = (int32_t)options_int(&c->options, "searches"),
     };
 }
 
@@ -73,9 +74,10 @@ static status allocate(struct cli *c, const struct buffers *b) {
     bool is_timed = options_given(&c->options, "time") || options.work == 0;
     struct stop stop =
         stop_child(c->stop, is_timed ? options_seconds(&c->options, "time") : INFINITY);
-    int64_t arena_bytes = -1, bound = 0, max_live;
-    int64_t *offset = ARENA_ARRAY(&c->arena, int64_t, b->n);
-    if (!offset)
+    options.stop = &stop;
+    int64_t max_live;
+    struct offsets_result r = {.offset = ARENA_ARRAY(&c->arena, int64_t, b->n), .arena_bytes = -1};
+    if (!r.offset)
         return diag_out_of_memory(&c->diags);
     if (path && json && strcmp(path, "-") == 0 && strcmp(json, "-") == 0)
         return diag_error(&c->diags, DIAG_USAGE, loc_none(),
@@ -85,17 +87,16 @@ static status allocate(struct cli *c, const struct buffers *b) {
     status st = offsets_max_live(b->buffer, b->n, &c->arena, &c->diags, &max_live);
     if (st != ST_OK)
         return st;
-    st = offsets_race(b->buffer, b->n, &options, (int32_t)options_int(&c->options, "searches"),
-                      &c->arena, &c->diags, &stop, offset, &arena_bytes, &bound);
+    st = offsets_race(b->buffer, b->n, &options, &c->arena, &c->diags, &r);
     // Fixed buffers that exclude each other leave nothing to report.
-    if (arena_bytes < 0 || (st != ST_OK && st != ST_INFEASIBLE && st != ST_NO_PLAN))
+    if (r.arena_bytes < 0 || (st != ST_OK && st != ST_INFEASIBLE && st != ST_NO_PLAN))
         return st;
     // Rows or JSON have standard output to themselves.
     if ((!path || strcmp(path, "-") != 0) && (!json || strcmp(json, "-") != 0))
-        report(&c->out, b, arena_bytes, bound, max_live, options.capacity_bytes);
-    status written = write_json(c, b, arena_bytes, bound, max_live, options.capacity_bytes);
+        report(&c->out, b, r.arena_bytes, r.bound, max_live, options.capacity_bytes);
+    status written = write_json(c, b, r.arena_bytes, r.bound, max_live, options.capacity_bytes);
     if (written == ST_OK && st == ST_OK && path)
-        written = write_csv(c, path, b, offset);
+        written = write_csv(c, path, b, r.offset);
     return written != ST_OK ? written : st;
 }
 

@@ -38,8 +38,10 @@ static status search_once(const struct layout_task *t, const struct offsets_opti
                           struct layout_offsets *out) {
     struct arena scratch = arena_make(t->a->mem);
     struct diags unmet = diags_make(&scratch); // a capacity that cannot be met is no error
-    status st = offsets_assign(t->list, t->n, o, t->a, &unmet, t->stop, out->offset,
-                               &out->arena_bytes, &out->bound_bytes);
+    struct offsets_result r = {.offset = out->offset, .arena_bytes = INT64_MAX};
+    status st = offsets_assign(t->list, t->n, o, t->a, &unmet, &r);
+    out->arena_bytes = r.arena_bytes;
+    out->bound_bytes = r.bound;
     if (st == ST_INFEASIBLE || st == ST_NO_PLAN)
         st = ST_OK;
     if (st)
@@ -60,7 +62,8 @@ static status search(const struct layout_task *t, struct layout_offsets *out) {
             break;
         struct offsets_options o = {.capacity_bytes = k ? 0 : live + live / GOOD_SHARE,
                                     .work = t->work > 0 ? t->work : rounds[k],
-                                    .seed = 1};
+                                    .seed = 1,
+                                    .stop = t->stop};
         st = search_once(t, &o, &trial);
         out->bound_bytes = trial.bound_bytes;
         if (!st)
@@ -130,7 +133,8 @@ static status search_large_first(const struct layout_task *t, int64_t share,
         part[i].is_fixed = t->list[i].size > limit;
         part[i].fixed = part[i].is_fixed ? placed.offset[k++] : 0;
     }
-    struct offsets_options o = {.work = t->work > 0 ? t->work : rounds[0], .seed = 1};
+    struct offsets_options o = {
+        .work = t->work > 0 ? t->work : rounds[0], .seed = 1, .stop = t->stop};
     if (!st)
         st = search_once(&all, &o, out);
     if (!st)

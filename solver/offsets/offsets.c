@@ -1,12 +1,13 @@
-// The offset allocator's plan of work. Buffers fall into parts that share no moment of time; each
-// part gets greedy starts, and then the part with the largest arena is worked on in rounds until it
-// meets the bound, fits the capacity, or the work is used up. A round is one attempt at a target
-// between bound and best: an exact search with restarts, which also raises the bound when it runs
-// to its end, or ejection chains. Attempts grow in the manner of Luby's sequence, so that easy
-// answers come early and proofs come at all.
+// The driver of the offset allocator. Buffers fall into parts that are never live together. Each
+// part gets greedy initial solutions; then the part with the largest arena is searched in rounds
+// until it reaches the bound, fits the capacity, or the work limit is reached. A round is one
+// attempt at a target between bound and incumbent: exact search, which raises the bound when it is
+// exhaustive, or ejection chains. The work of rounds follows Luby's sequence: many short attempts
+// for easy answers, few long ones for proofs.
 #include "solver/offsets.h"
 #include "solver/check/offsets_check.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "ir/base/rng.h"
@@ -14,16 +15,16 @@
 #include "solver/offsets/offsets_exact.h"
 #include "solver/offsets/offsets_fit.h"
 
-#define ROUND_WORK  5000 // units of the shortest round
-#define EJECT_EVERY 10   // one round in so many is a local search where exact search is possible
-#define START_ITEMS 4096 // first fit is quadratic: only up to here, where a skyline is possible
-#define SHARE_WHOLE 256
+#define ROUND_WORK      5000 // units of the shortest round
+#define EJECT_EVERY     10 // one round in so many is a local search where exact search is possible
+#define FIRST_FIT_ITEMS 4096 // first fit is quadratic: only up to here, where a skyline is possible
+#define SHARE_WHOLE     256
 
 struct run {
     const struct offsets_options *options;
     struct offsets_model model;
     struct offsets_work work;
-    struct arena *a; // gone at the end
+    struct arena *a; // freed at the end
     struct diags *d;
     uint32_t *round; // per part
     int32_t *share;  // per part: see round_target
@@ -45,12 +46,12 @@ static int64_t run_bound(const struct run *r) {
     return bound;
 }
 
-// What no part needs to go below.
+// No part needs a smaller arena than this.
 static int64_t run_goal(const struct run *r) {
     return larger(run_bound(r), r->options->capacity_bytes);
 }
 
-static status part_starts(struct run *r, struct offsets_part *p) {
+static status part_initial(struct run *r, struct offsets_part *p) {
     int64_t goal = run_goal(r);
     for (uint32_t kind = 0; kind < OFFSETS_ORDERS && p->best_bytes > goal; kind++) {
         if (kind > 0 && !offsets_spend(&r->work, p->n))
@@ -58,7 +59,7 @@ static status part_starts(struct run *r, struct offsets_part *p) {
         status st = offsets_order(p, kind, r->options->seed, r->a, r->d, r->order);
         if (st == ST_OK && !p->has_fixed)
             st = offsets_skyline(p, r->order, &r->work, r->a, r->d);
-        if (st == ST_OK && (p->has_fixed || p->n <= START_ITEMS) && p->best_bytes > goal)
+        if (st == ST_OK && (p->has_fixed || p->n <= FIRST_FIT_ITEMS) && p->best_bytes > goal)
             st = offsets_first_fit(p, r->order, &r->work, r->a, r->d);
         if (st != ST_OK)
             return st;
@@ -87,7 +88,7 @@ static int64_t round_target(const struct run *r, const struct offsets_part *p, i
     return p->best_bytes - 1 - (int64_t)((__int128)gap * share / SHARE_WHOLE);
 }
 
-// Which order leads to an answer differs from part to part; that by length does most often.
+// The best order differs from part to part; by length succeeds most often.
 static uint32_t round_kind(uint32_t round, uint64_t draw) {
     static const uint8_t order[16] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 4, 4, 2, 3, 5};
     if (round < OFFSETS_ORDERS)
@@ -96,13 +97,12 @@ static uint32_t round_kind(uint32_t round, uint64_t draw) {
 }
 
 static status exact_round(struct run *r, struct offsets_part *p, int64_t target, uint32_t kind) {
-    enum offsets_found found;
     status st = offsets_order(p, kind, r->options->seed, r->a, r->d, r->order);
-    return st ? st : offsets_exact(p, target, r->order, &r->work, r->a, r->d, &found);
+    return st ? st : offsets_exact(p, target, r->order, &r->work, r->a, r->d);
 }
 
-// Target, order and method are drawn apart from each other and from the length of the round, so
-// that all combinations come up.
+// Target, order and method are drawn independently of each other and of the length of the round, so
+// that all combinations occur.
 static status part_round(struct run *r, struct offsets_part *p, uint32_t round) {
     struct offsets_work *w = &r->work;
     struct rng rng = rng_make(r->options->seed, round);
@@ -111,10 +111,9 @@ static status part_round(struct run *r, struct offsets_part *p, uint32_t round) 
     int64_t target = round_target(r, p, *share, rng_next(&rng));
     bool exact = p->near && p->n <= OFFSETS_EXACT_ITEMS &&
                  (round < OFFSETS_ORDERS || rng_below(&rng, EJECT_EVERY) != 0);
-    bool found;
     w->limit = smaller(limit, w->used + ROUND_WORK * luby(round));
     status st = exact ? exact_round(r, p, target, round_kind(round, rng_next(&rng)))
-                      : offsets_eject(p, target, rng_next(&rng), w, r->a, r->d, &found);
+                      : offsets_eject(p, target, rng_next(&rng), w, r->a, r->d);
     w->limit = limit;
     if (p->best_bytes < before)
         *share = *share > SHARE_WHOLE / 2 ? SHARE_WHOLE : *share * 2;
@@ -145,24 +144,24 @@ static status improve(struct run *r) {
 }
 
 static status search(struct run *r) {
-    int32_t n_most = 0;
+    int32_t max_n = 0;
     for (int32_t k = 0; k < r->model.n_parts; k++)
-        n_most = r->model.part[k].n > n_most ? r->model.part[k].n : n_most;
+        max_n = r->model.part[k].n > max_n ? r->model.part[k].n : max_n;
     r->round = ARENA_ARRAY(r->a, uint32_t, r->model.n_parts);
-    r->order = ARENA_ARRAY(r->a, int32_t, n_most);
+    r->order = ARENA_ARRAY(r->a, int32_t, max_n);
     r->share = ARENA_ARRAY(r->a, int32_t, r->model.n_parts);
     if (!r->round || !r->order || !r->share)
         return diag_out_of_memory(r->d);
     for (int32_t k = 0; k < r->model.n_parts; k++) {
         r->share[k] = SHARE_WHOLE;
-        status st = part_starts(r, &r->model.part[k]);
+        status st = part_initial(r, &r->model.part[k]);
         if (st != ST_OK)
             return st;
     }
     return improve(r);
 }
 
-// Two buffers that are fixed where they overlap: no search can help.
+// Two fixed buffers that overlap: there is no solution.
 static status check_fixed(const struct offsets_model *m, struct diags *d) {
     for (int32_t k = 0; k < m->n_parts; k++) {
         const struct offsets_part *p = &m->part[k];
@@ -187,42 +186,43 @@ static status verdict(const struct run *r, int64_t arena_bytes, int64_t bound) {
                           "no assignment fits %lld bytes: at least %lld are needed, %lld are known "
                           "to be enough",
                           (long long)capacity, (long long)bound, (long long)arena_bytes);
-    return diag_error(r->d, DIAG_NO_PLAN, loc_none(),
-                      "none found that fits %lld bytes; the best takes %lld, the bound is %lld; "
-                      "give it more time or work",
-                      (long long)capacity, (long long)arena_bytes, (long long)bound);
+    return diag_error(
+        r->d, DIAG_NO_PLAN, loc_none(),
+        "no assignment within %lld bytes was found; the best needs %lld, the lower bound is "
+        "%lld; give it more --time or --work",
+        (long long)capacity, (long long)arena_bytes, (long long)bound);
 }
 
-static status finish(struct run *r, const struct buffer *buffers, size_t n, int64_t *offset,
-                     int64_t *arena_bytes, int64_t *bound) {
-    *arena_bytes = r->model.min_bytes;
-    *bound = run_bound(r);
+static status finish(struct run *r, const struct buffer *buffers, size_t n,
+                     struct offsets_result *out) {
+    out->arena_bytes = r->model.min_bytes;
+    out->bound = run_bound(r);
     for (size_t i = 0; i < n; i++)
-        offset[i] = buffers[i].is_fixed ? buffers[i].fixed : 0;
+        out->offset[i] = buffers[i].is_fixed ? buffers[i].fixed : 0;
     for (int32_t k = 0; k < r->model.n_parts; k++) {
         const struct offsets_part *p = &r->model.part[k];
-        *arena_bytes = larger(*arena_bytes, p->best_bytes);
+        out->arena_bytes = larger(out->arena_bytes, p->best_bytes);
         for (int32_t i = 0; i < p->n; i++)
-            offset[p->input[i]] = p->best[i];
+            out->offset[p->input[i]] = p->best[i];
     }
-    status st = offsets_check(buffers, n, offset, *arena_bytes, r->a, r->d);
-    return st == ST_OK ? verdict(r, *arena_bytes, *bound) : st;
+    status st = offsets_check(buffers, n, out->offset, out->arena_bytes, r->a, r->d);
+    return st == ST_OK ? verdict(r, out->arena_bytes, out->bound) : st;
 }
 
 status offsets_assign(const struct buffer *buffers, size_t n, const struct offsets_options *options,
-                      struct arena *a, struct diags *d, const struct stop *stop, int64_t *offset,
-                      int64_t *arena_bytes, int64_t *bound) {
+                      struct arena *a, struct diags *d, struct offsets_result *out) {
+    assert(n == 0 || (buffers && out->offset));
     struct arena scratch = arena_make(a->mem);
     struct run r = {.options = options, .a = &scratch, .d = d};
-    r.work =
-        (struct offsets_work){.stop = stop, .limit = options->work > 0 ? options->work : INT64_MAX};
+    r.work = (struct offsets_work){.stop = options->stop,
+                                   .limit = options->work > 0 ? options->work : INT64_MAX};
     status st = offsets_model_make(buffers, n, &scratch, d, &r.model);
     if (st == ST_OK)
         st = check_fixed(&r.model, d);
     if (st == ST_OK)
         st = search(&r);
     if (st == ST_OK)
-        st = finish(&r, buffers, n, offset, arena_bytes, bound);
+        st = finish(&r, buffers, n, out);
     arena_free(&scratch);
     return st;
 }

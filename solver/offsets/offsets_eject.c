@@ -1,11 +1,11 @@
-// Ejection chains. All items that reach above the capacity are taken out. Then, while any is out,
-// one is put back at the offset where it does the least harm, and the items in its way are taken
-// out in turn. The harm of an ejection is the item's weight, which grows each time that it is
-// ejected: items that are hard to place win their ground in the long run, easy ones move aside.
-// This is the guided local search known from packing and from constraint satisfaction; it needs
-// only the neighbours of one item a step, so it works at any size.
+// Ejection chains (guided local search). All items that reach above the capacity are removed. Then,
+// while any item is not placed, one is placed at the offset of least cost, and the items that it
+// overlaps are ejected. The cost of an ejection is the item's weight, which grows with each of its
+// ejections: so items that are hard to place stay in the end, and easy ones move. A step looks only
+// at the neighbours of one item, so the search works at any size.
 #include "solver/offsets/offsets_eject.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,17 +97,17 @@ static bool is_fixed(const struct chain *c, const struct block *b) {
     return c->p->fixed[b->item] >= 0;
 }
 
-// The offset of least harm, where nothing fixed is in the way; -1: there is none. Harm changes only
-// where the item's foot passes a block's end or its head a block's start; it is least at the
-// former, right after a drop, so those offsets are enough.
+// The offset of least cost that overlaps nothing fixed; -1: there is none. The cost changes only
+// where the item's lower end passes the end of a block, where it drops, or its upper end the start
+// of one, where it rises. So the ends of blocks are the only candidates.
 static int64_t best_offset(struct chain *c, int32_t i) {
     const struct offsets_part *p = c->p;
     int64_t best = -1;
-    double harm = 0, least = 1e300;
+    double cost = 0, min_cost = 1e300;
     int32_t n_entered = 0, n_ties = 0, n_fixed = 0;
     for (int32_t k = -1; k < c->n_blocks; k++) {
         if (k >= 0) {
-            harm -= c->by_to[k].weight;
+            cost -= c->by_to[k].weight;
             n_fixed -= is_fixed(c, &c->by_to[k]);
         }
         int64_t at = k < 0 ? 0 : offsets_align_up(c->by_to[k].to, p->align[i]);
@@ -115,32 +115,32 @@ static int64_t best_offset(struct chain *c, int32_t i) {
             break;
         for (; n_entered < c->n_blocks && c->by_from[n_entered].from < at + p->size[i];
              n_entered++) {
-            harm += c->by_from[n_entered].weight;
+            cost += c->by_from[n_entered].weight;
             n_fixed += is_fixed(c, &c->by_from[n_entered]);
         }
         if (n_fixed > 0)
             continue;
-        if (harm < least - 1e-12)
+        if (cost < min_cost - 1e-12)
             n_ties = 0;
-        if (harm < least + 1e-12 && rng_below(&c->rng, (uint64_t)++n_ties) == 0) {
-            least = harm < least ? harm : least;
+        if (cost < min_cost + 1e-12 && rng_below(&c->rng, (uint64_t)++n_ties) == 0) {
+            min_cost = cost < min_cost ? cost : min_cost;
             best = at;
         }
     }
     return best;
 }
 
-static int32_t take_out_item(struct chain *c) {
+static int32_t draw_unplaced(struct chain *c) {
     int32_t k = (int32_t)rng_below(&c->rng, (uint64_t)c->n_out);
     int32_t i = c->out[k];
     c->out[k] = c->out[--c->n_out];
     return i;
 }
 
-// One step: an item goes in, those in its way come out. False: it cannot go in at all.
+// One step: places an item and ejects those that it overlaps. False: there is no offset for it.
 static bool step(struct chain *c, struct offsets_work *work, bool *more) {
     const struct offsets_part *p = c->p;
-    int32_t i = take_out_item(c);
+    int32_t i = draw_unplaced(c);
     *more = offsets_spend(work, gather(c, i));
     int64_t at = best_offset(c, i);
     if (at < 0)
@@ -159,10 +159,10 @@ static bool step(struct chain *c, struct offsets_work *work, bool *more) {
 }
 
 status offsets_eject(struct offsets_part *p, int64_t capacity, uint64_t seed,
-                     struct offsets_work *work, struct arena *a, struct diags *d, bool *found) {
+                     struct offsets_work *work, struct arena *a, struct diags *d) {
+    assert(p->best_bytes < INT64_MAX);
     struct arena scratch = arena_make(a->mem);
     struct chain c = {.p = p, .capacity = capacity, .rng = rng_make(seed, 0)};
-    *found = false;
     if (!chain_alloc(&c, &scratch)) {
         arena_free(&scratch);
         return diag_out_of_memory(d);
@@ -172,7 +172,7 @@ status offsets_eject(struct offsets_part *p, int64_t capacity, uint64_t seed,
     while (more && fits && c.n_out > 0)
         fits = step(&c, work, &more);
     if (fits && c.n_out == 0)
-        *found = offsets_part_offer(p, c.offset);
+        offsets_part_offer(p, c.offset);
     arena_free(&scratch);
     return ST_OK;
 }

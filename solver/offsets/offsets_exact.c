@@ -1,24 +1,31 @@
 // Branch and bound over canonical solutions, after MiniMalloc (Moffitt, ASPLOS 2023).
 //
-// Any solution can be pushed down until every item rests on the arena's floor, or on an item that
-// it overlaps. Such a canonical solution is rebuilt by placing its items in the order of their
-// offsets, each at the least offset that the items below it leave. So the search only chooses who
-// comes next:
+// Any solution can be pushed down until every item rests on the floor of the arena, or on an item
+// that it overlaps. Such a canonical solution is rebuilt by placing its items in the order of their
+// offsets, each at the least offset that the items below it leave. So the search branches only on
+// the next item:
 //
 //   - offsets never fall from one placement to the next (ties: in the given order);
-//   - dominance: an item that fits whole below the next offset would fall down, so it goes first;
-//   - twins (same range, size and alignment) go in their order;
+//   - dominance: an item that fits below the next offset could be pushed down, so it goes first;
+//   - duplicates (same range, size and alignment) go in their order;
 //   - inference: in each section, the least offset that anything unplaced can still get, plus all
 //     that is unplaced there, must fit. An item that was passed over needs a new one beneath it,
 //     which lifts its least offset;
 //   - decomposition: where no unplaced item crosses between sections, the two sides are searched
 //     one after the other instead of as a product.
 //
-// The capacity cuts only through inference, so the least total that was ever cut is a bound for
-// every larger capacity too: proved infeasible at C, the next C to try is that one.
+// The capacity prunes only through inference, so the least total that was ever pruned is a lower
+// bound: when C is proved infeasible, it is the next capacity to try.
 #include "solver/offsets/offsets_exact.h"
 
+#include <assert.h>
 #include <string.h>
+
+enum verdict {
+    FOUND,   // the offsets fit the capacity
+    NONE,    // proved: nothing fits
+    UNKNOWN, // the work limit is reached
+};
 
 struct undo {
     int32_t item;
@@ -28,8 +35,8 @@ struct undo {
 struct search {
     const struct offsets_part *p;
     struct offsets_work *work;
-    int64_t capacity, needed; // needed: least total that was cut
-    int32_t *rank, *twin;     // twin: the same item earlier in the order, or -1
+    int64_t capacity, needed;  // needed: least total that was pruned
+    int32_t *rank, *duplicate; // duplicate: the same item earlier in the order, or -1
     bool *placed;
     int64_t *offset;   // placed: where; else the least that the placed ones leave
     int64_t *reach;    // scratch: least offset in any completion
@@ -52,7 +59,7 @@ static bool exact_alloc(struct search *s, struct arena *a) {
     size_t n = (size_t)s->p->n, n_sections = (size_t)s->p->n_sections;
     size_t n_near = (size_t)s->p->near_start[n];
     s->rank = ARENA_ARRAY(a, int32_t, n);
-    s->twin = ARENA_ARRAY(a, int32_t, n);
+    s->duplicate = ARENA_ARRAY(a, int32_t, n);
     s->placed = ARENA_ARRAY(a, bool, n);
     s->offset = ARENA_ARRAY(a, int64_t, n);
     s->reach = ARENA_ARRAY(a, int64_t, n);
@@ -62,7 +69,7 @@ static bool exact_alloc(struct search *s, struct arena *a) {
     // A placement lifts each neighbour at most once, and every item is placed at most once a path.
     s->trail = ARENA_ARRAY(a, struct undo, n + n_near);
     s->stack = ARENA_ARRAY(a, int32_t, n * (n + 1) / 2 + n);
-    return s->rank && s->twin && s->placed && s->offset && s->reach && s->rest && s->base &&
+    return s->rank && s->duplicate && s->placed && s->offset && s->reach && s->rest && s->base &&
            s->crossing && s->trail && s->stack;
 }
 
@@ -80,11 +87,11 @@ static void exact_init(struct search *s, const int32_t *order) {
         s->offset[i] = p->fixed[i] < 0 ? 0 : p->fixed[i];
         for (int32_t c = p->lo[i] + 1; c < p->hi[i]; c++)
             s->crossing[c]++;
-        s->twin[i] = -1;
+        s->duplicate[i] = -1;
         for (int32_t e = p->near_start[i]; e < p->near_start[i + 1]; e++) {
-            int32_t j = p->near[e], t = s->twin[i];
+            int32_t j = p->near[e], t = s->duplicate[i];
             if (s->rank[j] < s->rank[i] && (t < 0 || s->rank[j] > s->rank[t]) && same_kind(p, i, j))
-                s->twin[i] = j;
+                s->duplicate[i] = j;
         }
     }
 }
@@ -186,18 +193,19 @@ static int32_t next_choice(const struct search *s, const struct region *r, int64
         int32_t i = r->item[k];
         int64_t at = s->offset[i];
         if (at >= limit || at < offset || (at == offset && s->rank[i] <= rank) ||
-            (best >= 0 && at >= s->offset[best]) || (s->twin[i] >= 0 && !s->placed[s->twin[i]]))
+            (best >= 0 && at >= s->offset[best]) ||
+            (s->duplicate[i] >= 0 && !s->placed[s->duplicate[i]]))
             continue;
         best = i;
     }
     return best;
 }
 
-static enum offsets_found explore(struct search *s, const struct region *r, int32_t *stack);
+static enum verdict explore(struct search *s, const struct region *r, int32_t *stack);
 
-// Searches what is left of the region after a placement, side by side where it falls apart.
-static enum offsets_found explore_rest(struct search *s, const struct region *r, int32_t i,
-                                       int32_t *stack) {
+// Searches the rest of the region after a placement, component by component.
+static enum verdict explore_rest(struct search *s, const struct region *r, int32_t i,
+                                 int32_t *stack) {
     const struct offsets_part *p = s->p;
     int64_t floor = s->offset[i];
     for (int32_t lo = r->lo, hi; lo < r->hi; lo = hi) {
@@ -208,21 +216,21 @@ static enum offsets_found explore_rest(struct search *s, const struct region *r,
         for (int32_t k = 0; k < r->n; k++)
             if (!s->placed[r->item[k]] && p->lo[r->item[k]] >= lo && p->hi[r->item[k]] <= hi)
                 stack[side.n++] = r->item[k];
-        enum offsets_found found = explore(s, &side, stack + side.n);
-        if (found != OFFSETS_FOUND)
+        enum verdict found = explore(s, &side, stack + side.n);
+        if (found != FOUND)
             return found;
     }
-    return OFFSETS_FOUND;
+    return FOUND;
 }
 
-static enum offsets_found explore(struct search *s, const struct region *r, int32_t *stack) {
+static enum verdict explore(struct search *s, const struct region *r, int32_t *stack) {
     if (r->n == 0)
-        return OFFSETS_FOUND;
+        return FOUND;
     if (!offsets_spend(s->work, 8 * r->n))
-        return OFFSETS_UNKNOWN;
+        return UNKNOWN;
     int64_t limit;
     if (!infer(s, r, &limit))
-        return OFFSETS_NONE;
+        return NONE;
     int64_t offset = r->floor;
     int32_t rank = r->rank;
     for (int32_t i; (i = next_choice(s, r, limit, offset, rank)) >= 0;) {
@@ -234,22 +242,21 @@ static enum offsets_found explore(struct search *s, const struct region *r, int3
             s->needed = top < s->needed ? top : s->needed;
             continue;
         }
-        enum offsets_found found = OFFSETS_NONE;
+        enum verdict found = NONE;
         if (place(s, i))
             found = explore_rest(s, r, i, stack);
-        if (found != OFFSETS_NONE)
+        if (found != NONE)
             return found;
         undo_to(s, mark);
     }
-    return OFFSETS_NONE;
+    return NONE;
 }
 
 status offsets_exact(struct offsets_part *p, int64_t capacity, const int32_t *order,
-                     struct offsets_work *work, struct arena *a, struct diags *d,
-                     enum offsets_found *found) {
+                     struct offsets_work *work, struct arena *a, struct diags *d) {
+    assert(p->near && p->n <= OFFSETS_EXACT_ITEMS);
     struct arena scratch = arena_make(a->mem);
     struct search s = {.p = p, .work = work, .capacity = capacity, .needed = INT64_MAX};
-    *found = OFFSETS_UNKNOWN;
     if (!exact_alloc(&s, &scratch)) {
         arena_free(&scratch);
         return diag_out_of_memory(d);
@@ -257,10 +264,10 @@ status offsets_exact(struct offsets_part *p, int64_t capacity, const int32_t *or
     exact_init(&s, order);
     struct region all = {s.stack, p->n, 0, p->n_sections, -1, -1};
     memcpy(s.stack, order, (size_t)p->n * sizeof *order);
-    *found = explore(&s, &all, s.stack + p->n);
-    if (*found == OFFSETS_FOUND)
+    enum verdict found = explore(&s, &all, s.stack + p->n);
+    if (found == FOUND)
         offsets_part_offer(p, s.offset);
-    if (*found == OFFSETS_NONE && s.needed > p->bound)
+    if (found == NONE && s.needed > p->bound)
         p->bound = s.needed;
     arena_free(&scratch);
     return ST_OK;

@@ -3,16 +3,10 @@
 
 #include "solver/offsets/offsets_model.h"
 
-enum offsets_found {
-    OFFSETS_FOUND,   // p->best fits the capacity
-    OFFSETS_NONE,    // proved: nothing fits; p->bound was raised above the capacity
-    OFFSETS_UNKNOWN, // out of work
-};
-
 #define OFFSETS_EXACT_ITEMS 2000
 
-// `order` is the order in which items are tried where offsets tie. NULL arena room: ST_LIMIT.
-// Needs p->near and at most OFFSETS_EXACT_ITEMS items.
+// Offers what it finds to p; raises p->bound above the capacity when it proves that nothing fits.
+// `order` is the order in which items are tried where offsets tie. Needs p->near and at most
+// OFFSETS_EXACT_ITEMS items.
 status offsets_exact(struct offsets_part *p, int64_t capacity, const int32_t *order,
-                     struct offsets_work *work, struct arena *a, struct diags *d,
-                     enum offsets_found *found);
+                     struct offsets_work *work, struct arena *a, struct diags *d);

@@ -1,6 +1,6 @@
-// First fit: items in the given order, each at the lowest offset that is free during its whole
-// life, holes included. Fixed items go first. Slower than the skyline (quadratic), but it takes
-// obstacles.
+// First fit: items in the given order, each at the lowest offset that is free during its live
+// range, holes included. Fixed items go first. Slower than the skyline (quadratic), but it works
+// around fixed items.
 #include <string.h>
 
 #include "solver/offsets/offsets_fit.h"

@@ -10,14 +10,14 @@
 #include "ir/base/checked.h"
 
 #define STEPS_PER_UNIT 1024
-#define UNITS_PER_LOOK 32 // the clock is asked this often
+#define UNITS_PER_POLL 32 // of the stop
 
 bool offsets_spend(struct offsets_work *w, int64_t steps) {
     w->steps += steps;
     if (w->steps >= STEPS_PER_UNIT) {
         int64_t units = w->steps / STEPS_PER_UNIT;
         w->steps %= STEPS_PER_UNIT;
-        if ((w->used + units) / UNITS_PER_LOOK != w->used / UNITS_PER_LOOK && w->stop &&
+        if ((w->used + units) / UNITS_PER_POLL != w->used / UNITS_PER_POLL && w->stop &&
             stop_now(w->stop))
             w->stopped = true;
         w->used += units;
@@ -46,7 +46,7 @@ static bool is_live(const struct buffer *b) {
 }
 
 // All sums that any search can form are below the sum of sizes and alignments plus the highest
-// fixed end; when that fits, no later addition needs asking.
+// fixed end; when that fits, no later addition needs a check.
 static status check_input(const struct buffer *buffers, size_t n, struct diags *d) {
     int64_t sum = 0, fixed_end = 0, end = 0;
     for (size_t i = 0; i < n; i++) {
@@ -160,19 +160,26 @@ static bool part_near(struct arena *a, struct offsets_part *p) {
     return true;
 }
 
-static status make_parts(const struct buffer *buffers, size_t n_events, const struct event *event,
-                         int32_t *item, struct arena *a, struct diags *d,
+// The starts and ends of all live ranges, in time order.
+struct sweep {
+    const struct buffer *buffers;
+    struct event *event;
+    size_t n_events;
+    int32_t *item; // per buffer: its item in the part
+};
+
+static status make_parts(const struct sweep *s, struct arena *a, struct diags *d,
                          struct offsets_model *out) {
     int32_t n_live = 0;
-    for (size_t e = 0, first = 0; e < n_events; e++) {
-        n_live += event[e].is_start ? 1 : -1;
+    for (size_t e = 0, first = 0; e < s->n_events; e++) {
+        n_live += s->event[e].is_start ? 1 : -1;
         if (n_live > 0)
             continue;
         struct offsets_part *p = &out->part[out->n_parts++];
         size_t n = e + 1 - first;
         if (!part_alloc(a, p, (int32_t)(n / 2)))
             return diag_out_of_memory(d);
-        part_fill(p, buffers, event + first, n, item);
+        part_fill(p, s->buffers, s->event + first, n, s->item);
         if (!part_near(a, p))
             return diag_out_of_memory(d);
         first = e + 1;
@@ -187,11 +194,12 @@ status offsets_model_make(const struct buffer *buffers, size_t n, struct arena *
     if (st != ST_OK)
         return st;
     struct arena scratch = arena_make(a->mem);
-    struct event *event = ARENA_ARRAY(&scratch, struct event, 2 * n);
-    int32_t *item = ARENA_ARRAY(&scratch, int32_t, n);
-    size_t n_events = 0, n_parts = 0;
+    struct sweep s = {.buffers = buffers,
+                      .event = ARENA_ARRAY(&scratch, struct event, 2 * n),
+                      .item = ARENA_ARRAY(&scratch, int32_t, n)};
+    size_t n_parts = 0;
     int32_t n_live = 0;
-    if (!event || !item) {
+    if (!s.event || !s.item) {
         arena_free(&scratch);
         return diag_out_of_memory(d);
     }
@@ -200,29 +208,28 @@ status offsets_model_make(const struct buffer *buffers, size_t n, struct arena *
         if (end > out->min_bytes)
             out->min_bytes = end;
         if (is_live(&buffers[i])) {
-            event[n_events++] = (struct event){buffers[i].lower, i, true};
-            event[n_events++] = (struct event){buffers[i].upper, i, false};
+            s.event[s.n_events++] = (struct event){buffers[i].lower, i, true};
+            s.event[s.n_events++] = (struct event){buffers[i].upper, i, false};
         }
     }
-    qsort(event, n_events, sizeof *event, event_order);
-    for (size_t e = 0; e < n_events; e++) {
-        n_live += event[e].is_start ? 1 : -1;
+    qsort(s.event, s.n_events, sizeof *s.event, event_order);
+    for (size_t e = 0; e < s.n_events; e++) {
+        n_live += s.event[e].is_start ? 1 : -1;
         n_parts += n_live == 0;
     }
     out->part = ARENA_ARRAY(a, struct offsets_part, n_parts);
-    st = out->part ? make_parts(buffers, n_events, event, item, a, d, out) : diag_out_of_memory(d);
+    st = out->part ? make_parts(&s, a, d, out) : diag_out_of_memory(d);
     arena_free(&scratch);
     return st;
 }
 
-bool offsets_part_offer(struct offsets_part *p, const int64_t *offset) {
+void offsets_part_offer(struct offsets_part *p, const int64_t *offset) {
     int64_t bytes = 0;
     for (int32_t i = 0; i < p->n; i++)
         if (offset[i] + p->size[i] > bytes)
             bytes = offset[i] + p->size[i];
     if (bytes >= p->best_bytes)
-        return false;
+        return;
     p->best_bytes = bytes;
     memcpy(p->best, offset, (size_t)p->n * sizeof *offset);
-    return true;
 }

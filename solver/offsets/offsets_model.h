@@ -1,10 +1,10 @@
-// What the offset searches work on: the buffers of one independent stretch of time, with time
+// The model of the offset searches: parts of buffers that are never live together, with time
 // reduced to the sections that matter, and the best offsets known for them.
 #pragma once
 
 #include "solver/offsets.h"
 
-// A limit on work that also watches the stop. `used` counts units of a thousand steps.
+// A work limit that also polls the stop. `used` counts units of a thousand steps.
 struct offsets_work {
     const struct stop *stop; // or NULL
     int64_t used, limit;     // limit: INT64_MAX for none
@@ -12,7 +12,7 @@ struct offsets_work {
     bool stopped;            // the stop was raised, or its deadline passed
 };
 
-// Spends; false: it is time to end.
+// Counts steps; false: the limit is reached, or the stop is raised.
 bool offsets_spend(struct offsets_work *w, int64_t steps);
 
 // Buffers that are live together with one another, directly or through others. Each is an *item*,
@@ -24,7 +24,7 @@ struct offsets_part {
     int32_t *lo, *hi;
     int64_t *size, *align;
     int64_t *fixed; // or -1
-    size_t *input;  // the buffer's place in the caller's array
+    size_t *input;  // the buffer's index in the caller's array
     int64_t *load;  // per section: sum of its sizes
     bool has_fixed;
     int64_t bound; // proved
@@ -36,7 +36,7 @@ struct offsets_part {
 struct offsets_model {
     int32_t n_parts;
     struct offsets_part *part;
-    int64_t min_bytes; // from buffers that never live but still have to lie in the arena
+    int64_t min_bytes; // of buffers that are never live but still have an offset in the arena
 };
 
 #define OFFSETS_NEAR_PAIRS ((int64_t)1 << 24)
@@ -44,8 +44,8 @@ struct offsets_model {
 status offsets_model_make(const struct buffer *buffers, size_t n, struct arena *a, struct diags *d,
                           struct offsets_model *out);
 
-// Takes the offsets as the best if they are better; says whether they were.
-bool offsets_part_offer(struct offsets_part *p, const int64_t *offset);
+// The offsets become the best if they are better.
+void offsets_part_offer(struct offsets_part *p, const int64_t *offset);
 
 // The next multiple of the alignment. Sums of sizes and alignments are known to fit.
 static inline int64_t offsets_align_up(int64_t offset, int64_t align) {

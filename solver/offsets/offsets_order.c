@@ -1,6 +1,6 @@
-// Orders of the items of a part, the most urgent first: what is long-lived, large, or part of the
-// busiest moment should be placed early. No one key wins everywhere, so the searches go through
-// several, and then through shaken ones, which are as good and not the same.
+// Priority orders of the items of a part: long-lived and large items, and those of the busiest
+// section, are placed early. No single key is best for all parts, so the searches try several, and
+// then perturbed ones.
 #include <stdlib.h>
 
 #include "ir/base/rng.h"
@@ -70,10 +70,10 @@ status offsets_order(const struct offsets_part *p, uint32_t kind, uint64_t seed,
     }
     struct rng rng = rng_make(seed, kind);
     static const double strength[3] = {0.1, 0.3, 0.6};
-    double shake = kind < OFFSETS_ORDERS ? 0 : strength[kind / OFFSETS_ORDERS % 3];
+    double noise = kind < OFFSETS_ORDERS ? 0 : strength[kind / OFFSETS_ORDERS % 3];
     for (int32_t i = 0; i < p->n; i++) {
         keyed[i] = key_of(p, kind % OFFSETS_ORDERS, i, load[i]);
-        keyed[i].key *= 1 + shake * (rng_unit(&rng) - 0.5);
+        keyed[i].key *= 1 + noise * (rng_unit(&rng) - 0.5);
     }
     qsort(keyed, (size_t)p->n, sizeof *keyed, keyed_order);
     for (int32_t i = 0; i < p->n; i++)

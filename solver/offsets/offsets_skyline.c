@@ -1,10 +1,10 @@
 // Best fit on the skyline, after Burke's strip packing and Sekiyama's memory planner: the lowest
-// stretch of the skyline gets the most urgent item whose life lies within it; when there is none,
-// the stretch rises to its lower neighbour. Urgency is the place in an order.
+// stretch of the skyline gets the item of highest priority whose live range lies within it; when
+// there is none, the stretch rises to its lower neighbour. Priorities are ranks in a given order.
 //
-// The search for an item is a range query over (lo, hi), answered by a k-d tree whose nodes know
-// the most urgent item below them. The stretches are a linked list over the sections, with a heap
-// that gives the lowest. So n items take about n sqrt(n) steps at worst and far fewer as a rule.
+// The search for an item is a range query over (lo, hi), answered by a k-d tree whose nodes store
+// the least rank below them. The stretches are a linked list over the sections, with a heap for the
+// lowest. So n items take about n sqrt(n) steps in the worst case.
 #include <stdlib.h>
 
 #include "solver/offsets/offsets_fit.h"
@@ -13,7 +13,7 @@
 
 struct node {
     int32_t lo_min, lo_max, hi_min, hi_max;
-    int32_t first; // rank of the most urgent item that is left below; INT32_MAX: none
+    int32_t first; // the least rank of an unplaced item below; INT32_MAX: none
 };
 
 struct tree {
@@ -23,6 +23,7 @@ struct tree {
     } * corner;     // in the order of the tree; rank INT32_MAX: placed
     int32_t *place; // per rank: where its corner is
     int64_t steps;
+    int32_t start, end, best; // of the query: the sections, and the least rank so far
 };
 
 struct stretch {
@@ -79,26 +80,36 @@ static void tree_build(struct tree *t, int32_t k, int32_t from, int32_t to, bool
                           min_of(l->first, r->first)};
 }
 
-// The least rank among items with lo >= start and hi <= end, if it is below `best`.
-static int32_t tree_find(struct tree *t, int32_t k, int32_t from, int32_t to, int32_t start,
-                         int32_t end, int32_t best) {
+// The query, in the subtree k of corners from .. to-1.
+static void tree_search(struct tree *t, int32_t k, int32_t from, int32_t to) {
     const struct node *node = &t->node[k];
     t->steps++;
-    if (node->first >= best || node->lo_max < start || node->hi_min > end)
-        return best;
-    if (node->lo_min >= start && node->hi_max <= end)
-        return node->first;
+    if (node->first >= t->best || node->lo_max < t->start || node->hi_min > t->end)
+        return;
+    if (node->lo_min >= t->start && node->hi_max <= t->end) {
+        t->best = node->first;
+        return;
+    }
     if (to - from <= LEAF) {
         for (int32_t i = from; i < to; i++) {
             const struct corner *c = &t->corner[i];
-            if (c->lo >= start && c->hi <= end && c->rank < best)
-                best = c->rank;
+            if (c->lo >= t->start && c->hi <= t->end && c->rank < t->best)
+                t->best = c->rank;
         }
-        return best;
+        return;
     }
     int32_t middle = from + (to - from) / 2;
-    best = tree_find(t, 2 * k, from, middle, start, end, best);
-    return tree_find(t, 2 * k + 1, middle, to, start, end, best);
+    tree_search(t, 2 * k, from, middle);
+    tree_search(t, 2 * k + 1, middle, to);
+}
+
+// The least rank among items with lo >= start and hi <= end; INT32_MAX: there is none.
+static int32_t tree_find(struct tree *t, int32_t n, int32_t start, int32_t end) {
+    t->start = start;
+    t->end = end;
+    t->best = INT32_MAX;
+    tree_search(t, 1, 0, n);
+    return t->best;
 }
 
 static int32_t tree_remove(struct tree *t, int32_t k, int32_t from, int32_t to, int32_t place) {
@@ -202,7 +213,7 @@ static void skyline_run(struct offsets_part *p, struct tree *t, struct skyline *
     skyline_insert(s, 0, p->n_sections, -1, 0);
     for (int32_t n_left = p->n; n_left > 0;) {
         int32_t start = s->heap[0];
-        int32_t rank = tree_find(t, 1, 0, p->n, start, s->at[start].end, INT32_MAX);
+        int32_t rank = tree_find(t, p->n, start, s->at[start].end);
         if (rank == INT32_MAX) {
             skyline_rise(s, start);
             continue;

@@ -16,11 +16,28 @@ struct answer {
     int64_t offset[MOST], arena_bytes, bound;
 };
 
+static status answer_of(status st, const struct offsets_result *r, struct answer *out) {
+    out->arena_bytes = r->arena_bytes;
+    out->bound = r->bound;
+    return st;
+}
+
+static status assign_with(struct scene *s, const struct buffer *b, size_t n,
+                          const struct offsets_options *options, struct answer *out) {
+    struct offsets_result r = {.offset = out->offset};
+    return answer_of(offsets_assign(b, n, options, &s->arena, &s->diags, &r), &r, out);
+}
+
+static status race_with(struct scene *s, const struct buffer *b, size_t n,
+                        const struct offsets_options *options, struct answer *out) {
+    struct offsets_result r = {.offset = out->offset};
+    return answer_of(offsets_race(b, n, options, &s->arena, &s->diags, &r), &r, out);
+}
+
 static status assign(struct scene *s, const struct buffer *b, size_t n, int64_t capacity,
                      int64_t work, struct answer *out) {
     struct offsets_options options = {.capacity_bytes = capacity, .work = work, .seed = 1};
-    return offsets_assign(b, n, &options, &s->arena, &s->diags, NULL, out->offset,
-                          &out->arena_bytes, &out->bound);
+    return assign_with(s, b, n, &options, out);
 }
 
 static struct buffer random_buffer(struct rng *r, int64_t times, int64_t sizes) {
@@ -362,34 +379,28 @@ static void races_give_the_best_of_their_searches(void **state) {
     struct rng r = rng_make(11, 0);
     for (size_t i = 0; i < N; i++)
         b[i] = random_buffer(&r, 60, 1000);
-    struct offsets_options options = {.work = 3000, .seed = 5};
+    struct offsets_options options = {.work = 3000, .seed = 5, .n_searches = SEARCHES};
     struct answer best = {.arena_bytes = INT64_MAX}, one, race;
     for (int k = 0; k < SEARCHES; k++) {
         struct offsets_options own = {.work = 3000, .seed = 5 + (uint64_t)k};
-        assert_int_equal(offsets_assign(b, N, &own, &s.arena, &s.diags, NULL, one.offset,
-                                        &one.arena_bytes, &one.bound),
-                         ST_OK);
+        assert_int_equal(assign_with(&s, b, N, &own, &one), ST_OK);
         if (one.arena_bytes < best.arena_bytes)
             best = one;
     }
     for (int again = 0; again < 5; again++) {
-        assert_int_equal(offsets_race(b, N, &options, SEARCHES, &s.arena, &s.diags, NULL,
-                                      race.offset, &race.arena_bytes, &race.bound),
-                         ST_OK);
+        assert_int_equal(race_with(&s, b, N, &options, &race), ST_OK);
         assert_int_equal(race.arena_bytes, best.arena_bytes);
         assert_memory_equal(race.offset, best.offset, N * sizeof *best.offset);
         assert_true(race.bound >= best.bound && race.bound <= race.arena_bytes);
     }
     struct stop stop = {.raised = 1, .deadline_ns = STOP_NEVER};
     options.work = 0;
-    assert_int_equal(offsets_race(b, N, &options, SEARCHES, &s.arena, &s.diags, &stop, race.offset,
-                                  &race.arena_bytes, &race.bound),
-                     ST_OK);
+    options.stop = &stop;
+    assert_int_equal(race_with(&s, b, N, &options, &race), ST_OK);
     assert_int_equal(s.diags.n_errors, 0);
     b[3].size = -1;
-    assert_int_not_equal(offsets_race(b, N, &options, SEARCHES, &s.arena, &s.diags, NULL,
-                                      race.offset, &race.arena_bytes, &race.bound),
-                         ST_OK);
+    options.stop = NULL;
+    assert_int_not_equal(race_with(&s, b, N, &options, &race), ST_OK);
     assert_int_equal(s.diags.n_errors, 1);
     scene_close(&s);
 }
