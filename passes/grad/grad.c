@@ -1,11 +1,11 @@
-// Reverse-mode differentiation by extending the graph (the lecture's "autodiff"): the backward pass
-// is more graph, so that it can be planned. Stages: find the parameters that are trained and the
-// values that depend on them; refuse, all at once, the nodes on the way to the loss that have no
-// rule; walk the order backwards, call the rule of every node that a gradient reaches, and sum what
-// arrives at each value; at the end name the results grad(NAME) and make them outputs. Integer and
-// boolean values carry nothing.
+// Reverse-mode differentiation by extending the graph: the backward pass is more graph, so that it
+// can be planned. Stages: choose the parameters to train and mark the values that depend on them;
+// refuse, all at once, nodes without a rule between them and the loss; walk the order backwards,
+// call the rule of every node that a gradient reaches, and sum the contributions to each value;
+// name the results grad(NAME) and make them outputs. Integer and boolean values carry no gradient.
 #include "passes/grad/grad.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "passes/pass.h"
@@ -18,7 +18,7 @@ static grad_rule *const rules[OP_COUNT_] = {
 #undef OP
 };
 
-// Never called: the engine asks grad_kind first.
+// Never called: kind_of is checked first.
 void back_none(struct grad *r) {
     (void)r;
 }
@@ -27,8 +27,10 @@ void back_zero(struct grad *r) {
     (void)r;
 }
 
-enum grad_kind grad_kind(enum op op) {
-    return rules[op] == back_none ? GRAD_NONE : rules[op] == back_zero ? GRAD_ZERO : GRAD_RULE;
+enum rule_kind { RULE_NONE, RULE_ZERO, RULE_BUILDS };
+
+static enum rule_kind kind_of(enum op op) {
+    return rules[op] == back_none ? RULE_NONE : rules[op] == back_zero ? RULE_ZERO : RULE_BUILDS;
 }
 
 struct engine {
@@ -38,10 +40,10 @@ struct engine {
     struct builder b;
     size_t n_values; // of the forward graph
     size_t n_nodes;  // in its order
-    bool *trained;   // per value: the user wants its gradient
-    bool *depends;   // per value: a float that depends on something trained
-    bool *to_loss;   // per value: the loss depends on it, through what carries gradients
-    value_id *grad;  // per value: the sum of what has arrived
+    bool *trained;   // per value: its gradient is an output of the step
+    bool *depends;   // per value: carries a gradient and depends on a trained value
+    bool *to_loss;   // per value: the loss depends on it, through values that carry gradients
+    value_id *grad;  // per value: the sum of the contributions so far
 };
 
 bool grad_carries(const struct graph *g, value_id v) {
@@ -56,7 +58,7 @@ struct captured {
     bool any;
 };
 
-static void look(void *to, value_id v, node_id user) {
+static void find_marked(void *to, value_id v, node_id user) {
     (void)user;
     struct captured *c = to;
     c->any |= c->marks[v.i];
@@ -67,14 +69,14 @@ static void mark(void *to, value_id v, node_id user) {
     ((struct captured *)to)->marks[v.i] = true;
 }
 
-// Some operand is marked, or something that the node's subgraphs take from this graph.
+// An operand is marked, or a value that a subgraph of the node captures.
 static bool reads_marked(const struct engine *e, node_id id, bool *marks) {
     const struct node *n = graph_node(e->g, id);
     struct captured c = {marks, false};
     for (uint32_t k = 0; k < n->n_in; k++)
         c.any |= marks[n->in[k].i];
     if (op_info(n->op)->flags & OPF_CONTROL || n->op == OP_UNKNOWN)
-        node_captured(e->g, id, look, &c);
+        node_captured(e->g, id, find_marked, &c);
     return c.any;
 }
 
@@ -85,8 +87,7 @@ static void mark_depends(struct engine *e) {
         const struct node *n = graph_node(e->g, e->g->order.at[i]);
         bool any = reads_marked(e, e->g->order.at[i], e->depends);
         for (uint32_t k = 0; any && k < n->n_out; k++)
-            e->depends[n->out[k].i] =
-                grad_kind(n->op) != GRAD_ZERO && grad_carries(e->g, n->out[k]);
+            e->depends[n->out[k].i] = kind_of(n->op) != RULE_ZERO && grad_carries(e->g, n->out[k]);
     }
     e->depends[0] = false;
 }
@@ -118,7 +119,7 @@ static status refuse_unsupported(struct engine *e) {
     for (size_t i = 0; i < e->n_nodes; i++) {
         node_id id = e->g->order.at[i];
         const struct node *n = graph_node(e->g, id);
-        if (on_path(e, id) && grad_kind(n->op) == GRAD_NONE)
+        if (on_path(e, id) && kind_of(n->op) == RULE_NONE)
             st = diag_error(e->c->diags, DIAG_NO_GRADIENT,
                             loc_path(e->m->path, node_path(e->g, id, e->c->arena)),
                             "%s%s%s has no gradient rule, and the loss depends on a trained "
@@ -128,14 +129,13 @@ static status refuse_unsupported(struct engine *e) {
     return st;
 }
 
-static void arrive(struct engine *e, value_id v, value_id dx) {
+static void add_contribution(struct engine *e, value_id v, value_id dx) {
     if (!dx.i || !v.i)
         return;
     e->grad[v.i] = e->grad[v.i].i ? BUILD(&e->b, "Add", e->grad[v.i], dx) : dx;
 }
 
-// A rule's mistake must not become a wrong gradient: the shape and type of a gradient are those of
-// its value.
+// A gradient has the type of its value. A defect of a rule must not become a wrong gradient.
 static status check_type(struct engine *e, node_id id, value_id v, value_id dx) {
     const struct type *want = graph_value(e->g, v)->type, *have = graph_value(e->g, dx)->type;
     bool same = have && have->rank == want->rank &&
@@ -149,17 +149,17 @@ static status check_type(struct engine *e, node_id id, value_id v, value_id dx) 
     type_print(&dx_text, have);
     return diag_error(e->c->diags, DIAG_INTERNAL,
                       loc_path(e->m->path, node_path(e->g, id, e->c->arena)),
-                      "the gradient rule gave %s for input %s of type %s", str_text(&dx_text),
-                      graph_value(e->g, v)->name, str_text(&x));
+                      "the gradient rule made %s for input %s of type %s; this is a defect of mfc",
+                      str_text(&dx_text), graph_value(e->g, v)->name, str_text(&x));
 }
 
-// Operands that the result does not depend on, though they are floats: running statistics, what is
-// only looked at for its type.
-static bool has_no_part(const struct node *n, uint32_t k) {
+// Float operands without a gradient: running statistics, and the operand of CastLike that only
+// gives a type.
+static bool is_exempt(const struct node *n, uint32_t k) {
     return (n->op == OP_BatchNormalization && k >= 3) || (n->op == OP_CastLike && k == 1);
 }
 
-// A rule that leaves out an operand must not become a gradient that is silently too small.
+// A rule that leaves out an operand must not make a gradient that is silently incomplete.
 static status refuse_operand(struct engine *e, node_id id, value_id v) {
     return diag_error(
         e->c->diags, DIAG_NO_GRADIENT, loc_path(e->m->path, node_path(e->g, id, e->c->arena)),
@@ -190,10 +190,10 @@ static status differentiate_node(struct engine *e, node_id id) {
         rules[n->op](&r);
         n = graph_node(e->g, id);
         for (uint32_t k = 0; k < n->n_in && !e->b.failed && !st; k++) {
-            if (want[k] && !dx[k].i && !has_no_part(n, k))
+            if (want[k] && !dx[k].i && !is_exempt(n, k))
                 st = refuse_operand(e, id, n->in[k]);
             else if (want[k] && dx[k].i && !(st = check_type(e, id, n->in[k], dx[k])))
-                arrive(e, n->in[k], dx[k]);
+                add_contribution(e, n->in[k], dx[k]);
         }
         st = st ? st : e->b.failed;
     }
@@ -201,8 +201,8 @@ static status differentiate_node(struct engine *e, node_id id) {
     return st;
 }
 
-// The value that holds a gradient gets the name that users know it by. One that is also something
-// else, or has been named already, is passed on by Identity.
+// Names the value that holds a gradient grad(NAME), and makes it an output. A value that is an
+// output already, or not made by the backward pass, is copied by Identity.
 static status publish(struct engine *e, value_id v) {
     value_id dx = e->grad[v.i];
     const char *wanted = str_format(e->m->arena, "grad(%s)", graph_value(e->g, v)->name);
@@ -210,8 +210,9 @@ static status publish(struct engine *e, value_id v) {
         return diag_out_of_memory(e->c->diags);
     if (graph_find(e->g, wanted).i)
         return diag_error(e->c->diags, DIAG_MALFORMED, loc_path(e->m->path, wanted),
-                          "the model has a value of this name already");
-    e->b.scope = wanted; // the node keeps a name of its own when its result is renamed
+                          "the model has a value of this name already, which is needed for a "
+                          "gradient; rename it");
+    e->b.scope = wanted; // names the node; its result is renamed
     if (graph_value(e->g, dx)->is_output || dx.i < e->n_values || !graph_value(e->g, dx)->def.i)
         dx = BUILD(&e->b, "Identity", dx);
     if (e->b.failed)
@@ -221,8 +222,8 @@ static status publish(struct engine *e, value_id v) {
                : diag_out_of_memory(e->c->diags);
 }
 
-// BatchNormalization in training mode gives new running statistics: they come out as next(NAME) of
-// what went in, which can be fed, as parameters are.
+// BatchNormalization in training mode updates its running statistics: they become outputs
+// next(NAME), and their old values inputs, as parameters are.
 static status publish_statistics(struct engine *e, const struct node *n) {
     struct graph *g = e->g;
     bool training = n->op == OP_BatchNormalization && node_int(n, "training_mode", 0);
@@ -241,7 +242,7 @@ static status publish_statistics(struct engine *e, const struct node *n) {
     return ST_OK;
 }
 
-// The step's outputs: loss, the model's own on request, gradients, running statistics.
+// The outputs of the step: loss, those of the model on request, gradients, running statistics.
 static status set_outputs(struct engine *e, value_id loss) {
     struct graph *g = e->g;
     size_t n_own = g->outputs.n;
@@ -285,9 +286,10 @@ static status engine_open(struct engine *e, struct model *m, struct pass_context
 }
 
 static status run(struct model *m, struct pass_context *c) {
+    assert(m->graph->outputs.n > 0);
     struct engine e;
     status st = engine_open(&e, m, c);
-    value_id loss = m->graph->outputs.at[0]; // the loss pass has put it there
+    value_id loss = m->graph->outputs.at[0]; // FACT_LOSS
     if (!st)
         st = params_choose(m, c, e.trained);
     if (st)

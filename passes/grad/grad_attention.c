@@ -1,7 +1,7 @@
 // Gradient of Attention (opset 23): Y = P V, P = softmax(scale Q K^T + mask). The probabilities are
-// computed again rather than kept. With rank 3 the heads are split off first; with fewer heads for
-// keys and values than for queries, each of them serves a group of queries, and its gradient is the
-// sum over the group.
+// recomputed rather than kept. Inputs of rank 3 are reshaped to separate heads first. With fewer
+// heads for keys and values than for queries, each serves a group of query heads, and its gradient
+// is the sum over the group.
 #include "passes/grad/grad.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ struct heads {
     int64_t batch, n_q, n_kv; // heads of queries, and of keys and values
 };
 
-// [B, L, H * S] as [B, H, L, S]; rank 4 is that already.
+// [B, L, H * S] as [B, H, L, S]; unchanged for rank 4.
 static value_id split_heads(struct grad *r, value_id v, int64_t n) {
     if (grad_rank(r, v) == 4)
         return v;
@@ -24,7 +24,7 @@ static value_id join_heads(struct grad *r, value_id v, value_id like) {
     return grad_reshape_like(r, grad_transpose(r, v, (int64_t[]){0, 2, 1, 3}), like);
 }
 
-// Keys or values once for every head of the queries.
+// Keys or values, repeated for every query head.
 static value_id repeat(struct grad *r, value_id v, const struct heads *h) {
     if (h->n_q == h->n_kv)
         return v;
@@ -42,7 +42,7 @@ static value_id sum_groups(struct grad *r, value_id v, const struct heads *h) {
     return grad_reduce(r, "ReduceSum", grad_reshape(r, v, wide, 5), &axis, 1, false);
 }
 
-// Additive: 0 where a query may look, a large negative number where not.
+// Additive mask: 0 where a query attends, a large negative number elsewhere.
 static value_id add_masks(struct grad *r, value_id scores) {
     double far = grad_elem(r, scores) == ELEM_F16 ? -6e4 : -1e30;
     value_id zero = grad_real(r, scores, 0), no = grad_real(r, scores, far);

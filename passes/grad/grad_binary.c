@@ -1,5 +1,5 @@
-// Gradients of element-by-element functions of several tensors: the formula, then broadcasting
-// undone.
+// Gradients of elementwise functions of several tensors: the formula, then sums over the axes that
+// were broadcast.
 #include "passes/grad/grad.h"
 
 #include <math.h>
@@ -86,7 +86,7 @@ void back_extremum(struct grad *r) {
         return;
     }
     if (r->n->n_in > 64) {
-        grad_refuse(r, "%u inputs are more than 64", r->n->n_in);
+        grad_refuse(r, "%u inputs; the gradient rule supports at most 64", r->n->n_in);
         return;
     }
     for (uint32_t k = 0; k < r->n->n_in; k++) {

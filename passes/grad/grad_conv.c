@@ -1,20 +1,19 @@
 // Gradients of convolutions, for any number of spatial dimensions, groups, strides, dilations and
 // pads.
 //
-// dX with stride 1 is a convolution of dY with the weights turned round, which needs no column
-// buffer on ONNX Runtime; otherwise it is ConvTranspose.
-//
-// dW is one product per tap for small kernels; otherwise a convolution of X with dY as the kernel,
-// where strides and dilations change places, and batch and channels do too, which works for every
-// number of groups.
-//
-// dB is a sum. docs/gradients.md has the measurements behind these choices.
+//   dX  with stride 1 a convolution of dY with the mirrored weights, which needs no column buffer
+//   in
+//       ONNX Runtime; otherwise a ConvTranspose
+//   dW  for small kernels one product per tap; otherwise a convolution of X with dY as the kernel,
+//       with strides and dilations exchanged, and batch and channels too, for any number of groups
+//   dB  a sum
+// docs/gradients.md has the measurements behind these choices.
 #include "passes/grad/grad.h"
 
 #include "ir/base/limits.h"
 #include "passes/shape/conv_window.h"
 
-enum { MAX_TAPS = 27 }; // of a kernel whose dW is taken tap by tap: up to 3x3x3 and 5x5
+enum { MAX_TAPS = 27 }; // of a kernel whose dW is computed per tap: up to 3x3x3 and 5x5
 
 struct conv {
     struct conv_window w;
@@ -36,7 +35,7 @@ static bool all_one(const int64_t *x, int32_t n) {
     return true;
 }
 
-// The tensor with its first n_old dimensions, batch and channels, divided in another way.
+// Reshapes the first n_old dimensions, batch and channels.
 static value_id regroup(struct grad *r, value_id v, int32_t n_old, const int64_t *lead,
                         int32_t n_lead) {
     int64_t dims[LIMIT_RANK];
@@ -72,7 +71,7 @@ static value_id flip(struct grad *r, value_id v, int32_t n) {
                  build_ints(r->b, axes, k), build_ints(r->b, steps, k));
 }
 
-// Weights [Cout, Cin/g, k…] as those of the way back: [Cin, Cout/g, k…].
+// Weights [Cout, Cin/g, k…] as those of the backward convolution: [Cin, Cout/g, k…].
 static value_id transposed_weights(struct grad *r, const struct conv *c, value_id w) {
     int64_t split[] = {c->group, c->cout / c->group, c->cin / c->group};
     int64_t joined[] = {c->cin, c->cout / c->group};
@@ -92,7 +91,7 @@ static value_id conv_dx(struct grad *r, const struct conv *c, value_id dy, value
         pads[i] = reach - w->begin[i];
         pads[w->n + i] = reach - w->end[i];
         turn = turn && pads[i] >= 0 && pads[w->n + i] >= 0;
-        // What the division by the stride left over on the far side.
+        // The remainder of the division by the stride, at the end.
         extra[i] =
             w->in[i] - ((w->out[i] - 1) * w->stride[i] + reach + 1 - w->begin[i] - w->end[i]);
     }
@@ -108,10 +107,10 @@ static value_id conv_dx(struct grad *r, const struct conv *c, value_id dy, value
     return grad_reshape_like(r, dx, x);
 }
 
-// One tap of the kernel at a time: the positions of X that it meets, times dY. With few taps this
-// is about twice as fast as the convolution below. The product is taken per image and summed,
-// unless the images' products would take more room than X and dY with batch and channels
-// exchanged, which make it one product.
+// dW one tap of the kernel at a time: the elements of X under that tap, times dY. With few taps
+// this is about twice as fast as the convolution below. The product is computed per image and
+// summed, unless the products of all images need more memory than copies of X and dY with batch and
+// channels exchanged, which make it one product.
 static value_id taps_dw(struct grad *r, const struct conv *c, value_id x, value_id dy,
                         value_id weights, int64_t n_taps) {
     const struct conv_window *w = &c->w;
@@ -209,8 +208,8 @@ void back_conv(struct grad *r) {
         r->dx[2] = bias_gradient(r);
 }
 
-// ConvTranspose is the way back of a convolution, so its gradients are that convolution's forward
-// and dW with X and dY in each other's place. Its weights are [Cin, Cout/g, k…].
+// ConvTranspose is the gradient of a convolution, so its own gradients are that convolution, and dW
+// with X and dY exchanged. Its weights are [Cin, Cout/g, k…].
 void back_conv_transpose(struct grad *r) {
     struct shape s = grad_shape(r);
     struct conv_window t;
@@ -229,8 +228,7 @@ void back_conv_transpose(struct grad *r) {
     set_pads(&c);
     size_t n = (size_t)t.n;
     if (r->want[0]) {
-        // output_padding may make dY longer than the windows reach: the surplus windows are cut
-        // off.
+        // output_padding may make dY longer than the windows reach: surplus windows are cut off.
         value_id dx =
             build_op(r->b, "Conv", VALUES(r->dy[0], r->x[1]),
                      ATTRS(attr_ints("strides", t.stride, n), attr_ints("dilations", t.dilation, n),

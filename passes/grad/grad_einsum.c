@@ -1,7 +1,6 @@
-// Gradient of Einsum: the gradient of one term is an Einsum again, of the output's gradient and the
-// other terms. A letter that only this term has was summed away in the forward direction, so its
-// gradient is the same along it: it is put back by Expand. "..." is spelled out with letters of its
-// own first.
+// Gradient of Einsum: the gradient of one term is an Einsum of the output's gradient and the other
+// terms. A letter that only this term has was summed over, so the gradient is constant along it,
+// and Expand restores it. "..." is replaced by unused letters first.
 #include "passes/grad/grad.h"
 
 #include <string.h>
@@ -58,7 +57,7 @@ static bool read_equation(struct grad *r, struct equation *e) {
     spare_letters(text, dots);
     e->n = r->n->n_in;
     if (e->n > MAX_TERMS) {
-        grad_refuse(r, "%u terms are more than %d", e->n, MAX_TERMS);
+        grad_refuse(r, "%u terms; the gradient rule supports at most %d", e->n, MAX_TERMS);
         return false;
     }
     int64_t most = 0;
@@ -94,7 +93,7 @@ static bool has_twice(const char *term) {
     return false;
 }
 
-// A dimension of 1 that stands against a larger one was broadcast.
+// A dimension of 1 was broadcast if another term has a larger one.
 static bool was_broadcast(struct grad *r, const struct equation *e, uint32_t k) {
     for (size_t i = 0; e->in[k][i]; i++)
         for (uint32_t o = 0; o < e->n; o++) {
@@ -118,7 +117,7 @@ static value_id term_gradient(struct grad *r, const struct equation *e, uint32_t
             str_addf(&text, ",%s", e->in[o]);
             in[n++] = r->x[o];
         }
-    // What this term alone has cannot be asked for.
+    // Letters that only this term has cannot be in the output.
     char have[LIMIT_RANK + 1];
     size_t n_have = 0;
     int32_t rank = 0;

@@ -1,5 +1,5 @@
-// Gradients of operators that pick or place elements by index: what was picked is added back where
-// it came from.
+// Gradients of operators that select or place elements by index: gradients of selected elements are
+// added at their positions.
 #include "passes/grad/grad.h"
 
 #include <string.h>
@@ -17,9 +17,8 @@ static int32_t shape_of(const struct grad *r, value_id v, int64_t *dims) {
     return grad_rank(r, v);
 }
 
-// A constant scalar index is a slice, so its gradient is a pad. Otherwise rows are added: ScatterND
-// when the axis is the first (embeddings), with the axis moved to the front and back when it is
-// not.
+// A constant scalar index is a slice, so its gradient is a pad. Otherwise ScatterND adds rows; an
+// axis other than the first (embeddings) is moved to the front and back.
 void back_gather(struct grad *r) {
     value_id x = r->x[0], ix = r->x[1], dy = r->dy[0];
     int64_t axis = axis_of(r), size = grad_dim(r, x, (int32_t)axis), *at, n;
@@ -94,8 +93,7 @@ static const char *reduction(const struct grad *r) {
     return node_text(r->g, r->n, "reduction", "none");
 }
 
-// y = x with updates written over it, or added to it. Written over: what lies under an update gets
-// nothing.
+// y = x with updates written to it or added to it. The gradient of an overwritten element is zero.
 void back_scatter_elements(struct grad *r) {
     struct attr axis = attr_int("axis", axis_of(r));
     bool adds = strcmp(reduction(r), "add") == 0;

@@ -1,5 +1,5 @@
-// Gradients of losses that are operators of their own. The weights of a class and the label to
-// ignore count in both the sum and, for the mean, in what it is divided by.
+// Gradients of the loss operators. Class weights and the ignored label affect the sum and, for the
+// mean, the divisor.
 #include "passes/grad/grad.h"
 
 #include <string.h>
@@ -7,13 +7,11 @@
 #include "ir/base/limits.h"
 
 struct labelled {
-    value_id hot; // 1 at the label of each position, in the shape of the scores; 0 everywhere where
-                  // it is ignored
-    value_id weight; // of each position, times what the reduction makes of it, with the class axis
-                     // kept as 1
+    value_id hot;    // one-hot labels in the shape of the scores; all 0 where the label is ignored
+    value_id weight; // of each position, times the factor of the reduction; the class axis is 1
 };
 
-// dy spread over the positions, divided by the total weight for a mean.
+// dy expanded to all positions, divided by the total weight for a mean.
 static struct labelled read_labels(struct grad *r) {
     struct labelled l;
     value_id x = r->x[0], t = r->x[1];
@@ -70,7 +68,7 @@ void back_cross_entropy(struct grad *r) {
         struct labelled l = read_labels(r);
         dx = grad_mul(r, grad_sub(r, BUILD(r->b, "Exp", logp), l.hot), l.weight);
     }
-    if (r->n_dy > 1 && r->dy[1].i) { // somebody reads the log-probabilities too
+    if (r->n_dy > 1 && r->dy[1].i) { // the log-probabilities are read too
         int64_t axis = 1;
         value_id sum = grad_reduce(r, "ReduceSum", r->dy[1], &axis, 1, true);
         value_id more = grad_sub(r, r->dy[1], grad_mul(r, BUILD(r->b, "Exp", logp), sum));

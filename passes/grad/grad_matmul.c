@@ -1,10 +1,10 @@
-// Gradients of products. dA = dC B^T, dB = A^T dC, with the batch dimensions that were broadcast
-// summed away.
+// Gradients of products: dA = dC B^T, dB = A^T dC, summed over batch dimensions that were
+// broadcast.
 #include "passes/grad/grad.h"
 
 #include "ir/base/limits.h"
 
-// A factor of rank 1 seen as a row (left) or a column (right).
+// An operand of rank 1 as a row (left) or a column (right).
 static value_id as_matrix(struct grad *r, value_id v, bool left) {
     int64_t n = grad_dim(r, v, 0);
     if (grad_rank(r, v) != 1)
@@ -13,7 +13,7 @@ static value_id as_matrix(struct grad *r, value_id v, bool left) {
                 : grad_reshape(r, v, (int64_t[]){n, 1}, 2);
 }
 
-// dC with the dimensions of rank-1 factors put back.
+// dC with the dimensions of rank-1 operands restored.
 static value_id full_product(struct grad *r, value_id dy, bool row, bool column) {
     int64_t dims[LIMIT_RANK + 2];
     int32_t rank = grad_rank(r, dy), n = 0, keep = rank - (column ? 0 : 1);
@@ -29,8 +29,8 @@ static value_id full_product(struct grad *r, value_id dy, bool row, bool column)
     return grad_reshape(r, dy, dims, n);
 }
 
-// [..., K] times [K, N] with many leading dimensions: seen as one matrix, the gradient of the
-// weights is one product instead of a batch of them that is summed afterwards.
+// [..., K] times [K, N] with several leading dimensions: reshaped to a matrix, so that the gradient
+// of the weights is one product instead of a sum over a batch of products.
 static bool is_weight_product(struct grad *r) {
     return grad_rank(r, r->x[0]) > 2 && grad_rank(r, r->x[1]) == 2;
 }

@@ -1,7 +1,10 @@
-// Gradients of normalizations. All of them share one shape: xhat = (x - mean) * rstd over some
-// axes, y = xhat * scale + bias, and then
-//     dx = scale * rstd * (dy - mean(dy) - xhat * mean(dy * xhat))     (dy already times scale
-//     where it varies inside) dscale = sum(dy * xhat), dbias = sum(dy).
+// Gradients of normalizations. All have one form: xhat = (x - mean) * rstd over some axes,
+// y = xhat * scale + bias, and
+//
+//     dx = scale * rstd * (dy - mean(dy) - xhat * mean(dy * xhat))
+//     dscale = sum(dy * xhat), dbias = sum(dy)
+//
+// where scale is applied to dy first if it varies along the axes.
 #include "passes/grad/grad.h"
 
 #include <string.h>
@@ -27,8 +30,8 @@ struct norm {
     value_id xhat, rstd;         // rstd with the axes kept
 };
 
-// Mean, variance and what follows, computed again from x: a few reductions, where keeping xhat
-// would cost an activation.
+// Mean, variance and xhat, recomputed from x: a few reductions, while keeping xhat would cost the
+// memory of an activation.
 static struct norm statistics(struct grad *r, value_id x, const int64_t *axes, int64_t n,
                               double epsilon) {
     struct norm s = {.n = n};
@@ -73,7 +76,7 @@ void back_batch_norm(struct grad *r) {
         if (i != 1)
             axes[n++] = i;
     if (!dy.i)
-        return; // only a running statistic was asked for: it is no function to train
+        return; // the gradient of a running statistic only
     value_id scale = per_channel(r, grad_cast(r, r->x[1], grad_elem(r, x)));
     value_id rstd, xhat, dx = VALUE_NONE;
     value_id db = grad_reduce(r, "ReduceSum", dy, axes, n, true);
@@ -135,7 +138,7 @@ void back_group_norm(struct grad *r) {
                          grad_elements(r, x) / (grad_dim(r, x, 0) * groups)};
     value_id scale = r->x[1];
     bool per_group = grad_elements(r, scale) == groups && groups != c;
-    if (per_group) { // every channel of a group has the group's
+    if (per_group) { // every channel has the parameter of its group
         int64_t spread_dims[] = {groups, c / groups};
         value_id column = grad_reshape(r, scale, (int64_t[]){groups, 1}, 2);
         scale =
@@ -171,7 +174,7 @@ static void trailing_axes(struct grad *r, int64_t *axes, int64_t *n) {
         axes[(*n)++] = i;
 }
 
-// Adds what arrives through the optional outputs, where somebody reads them: the mean spreads
+// Adds the gradients through the optional outputs if these are read: that of the mean is spread
 // evenly, and d rstd / dx = -rstd² xhat / n.
 static value_id layer_statistics(struct grad *r, const struct norm *s, value_id dx) {
     value_id x = r->x[0], more[2] = {VALUE_NONE, VALUE_NONE};
@@ -191,8 +194,8 @@ static value_id layer_statistics(struct grad *r, const struct norm *s, value_id 
     return dx;
 }
 
-// The operator's optional outputs, mean and reciprocal deviation, are small: with them xhat is two
-// operations away.
+// The optional outputs, mean and reciprocal deviation, are small; with them xhat takes two
+// operations.
 void back_layer_norm(struct grad *r) {
     struct norm s;
     trailing_axes(r, s.axes, &s.n);

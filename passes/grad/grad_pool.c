@@ -12,8 +12,8 @@ static bool read_window(struct grad *r, struct conv_window *w) {
     return !r->b->failed;
 }
 
-// Whether no two windows share an element, and all lie inside: then each gradient has an element of
-// its own to go to.
+// Whether windows do not overlap and have no padding: then each gradient goes to an element of its
+// own.
 static bool is_apart(const struct conv_window *w) {
     bool apart = true;
     for (int32_t i = 0; i < w->n && apart; i++)
@@ -22,9 +22,9 @@ static bool is_apart(const struct conv_window *w) {
     return apart;
 }
 
-// MaxPool's indices run over the whole flattened input. Where windows are apart, MaxUnpool puts
-// every gradient where its maximum was. It holds half of what the general way does, and ONNX
-// Runtime has it for f32.
+// The indices of MaxPool refer to the flattened input. If windows do not overlap, MaxUnpool writes
+// every gradient to the position of its maximum. It needs half the memory of the general rule; ONNX
+// Runtime supports it for f32.
 static value_id unpool(struct grad *r, const struct conv_window *w, value_id indices) {
     int64_t dims[WINDOW_DIMS + 2];
     for (int32_t i = 0; i < w->n + 2; i++)
@@ -35,7 +35,7 @@ static value_id unpool(struct grad *r, const struct conv_window *w, value_id ind
         ATTRS(attr_ints("kernel_shape", w->kernel, n), attr_ints("strides", w->stride, n)));
 }
 
-// One scatter that sums does so also where windows overlap and two of them chose the same element.
+// A scatter that adds, since overlapping windows may have the same maximum.
 static value_id scatter(struct grad *r, value_id indices) {
     int64_t n = grad_elements(r, r->x[0]), n_out = grad_elements(r, r->y[0]);
     value_id where = grad_reshape(r, indices, &n_out, 1),
@@ -46,7 +46,7 @@ static value_id scatter(struct grad *r, value_id indices) {
 void back_max_pool(struct grad *r) {
     struct conv_window w;
     if (node_int(r->n, "storage_order", 0)) {
-        grad_refuse(r, "storage_order 1 is not one that can be differentiated");
+        grad_refuse(r, "storage_order 1 has no gradient rule");
         return;
     }
     value_id indices = grad_output(r, 1);
@@ -71,7 +71,7 @@ static value_id spread(struct grad *r, const struct conv_window *w, value_id eac
         pads[w->n + i] = w->end[i];
         extra[i] = w->in[i] - ((w->out[i] - 1) * w->stride[i] +
                                w->dilation[i] * (w->kernel[i] - 1) + 1 - w->begin[i] - w->end[i]);
-        // ceil_mode: the last window reaches beyond the padding; what falls there is cut off.
+        // ceil_mode: the last window reaches beyond the padding; that part is cut off.
         if (extra[i] < 0) {
             cut_end[2 + i] = extra[i];
             extra[i] = 0;
@@ -92,8 +92,7 @@ static value_id spread(struct grad *r, const struct conv_window *w, value_id eac
     return cut ? grad_pad(r, dx, cut_begin, cut_end) : dx;
 }
 
-// How many elements each window averages over, as a constant [1, 1, out…]; also whether it is the
-// same everywhere.
+// The number of elements of each window, as a constant [1, 1, out…]; and whether all are equal.
 static value_id window_counts(struct grad *r, const struct conv_window *w, bool with_pads,
                               bool *same) {
     int64_t dims[WINDOW_DIMS + 2] = {1, 1}, n = 1;

@@ -1,4 +1,4 @@
-// Gradients of reductions and of what normalises along an axis (Softmax and its kin).
+// Gradients of reductions, and of operators that normalise along an axis, such as Softmax.
 #include "passes/grad/grad.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static int64_t *reduced_axes(struct grad *r, int64_t *n) {
     int32_t rank = grad_rank(r, r->x[0]);
     bool known;
     if (shape_axes(&s, 1, "axes", rank, &axes, n, &known) || !known) {
-        grad_refuse(r, "its axes are not known before it runs");
+        grad_refuse(r, "its axes are not constant");
         *n = 0;
         return NULL;
     }
@@ -64,13 +64,13 @@ void back_reduce_extremum(struct grad *r) {
     r->dx[0] = grad_mul(r, hit, share);
 }
 
-// The product of the others, also where some are 0.
+// The product of the other elements, also if some are 0.
 void back_reduce_prod(struct grad *r) {
     int64_t n, *axes = reduced_axes(r, &n);
     value_id x = r->x[0], zero = grad_real(r, x, 0), one = grad_real(r, x, 1);
     value_id dy = kept(r, r->dy[0], axes, n);
-    // With no zero: y / x. With one: only it gets the product of the others. With two or more:
-    // nothing.
+    // Without a zero: y / x. With one zero: the product of the others for it, 0 for the others.
+    // With more: 0.
     value_id is_zero = BUILD(r->b, "Equal", x, zero);
     value_id mask = grad_cast(r, is_zero, grad_elem(r, x));
     value_id safe = BUILD(r->b, "Where", is_zero, one, x);
@@ -143,7 +143,7 @@ void back_lp_normalization(
     r->dx[0] = grad_div(r, grad_sub(r, r->dy[0], along), norm);
 }
 
-// The indices say where each value came from.
+// The indices are the positions of the values.
 void back_top_k(struct grad *r) {
     if (!r->dy[0].i)
         return;

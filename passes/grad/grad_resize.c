@@ -85,7 +85,7 @@ static void fill(const struct sampling *s, double *matrix, int64_t n_in, int64_t
     }
 }
 
-// Scales as given, or as the sizes say.
+// Scales as given, or computed from the sizes.
 static double scale_of(struct grad *r, int32_t axis) {
     double *scales;
     int64_t n;

@@ -1,4 +1,4 @@
-// What gradient rules are written with: see grad.h.
+// The helpers of gradient rules: see grad.h.
 #include "passes/grad/grad.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 const struct type *grad_type(const struct grad *r, value_id v) {
     static const struct type nothing = {.kind = TYPE_TENSOR, .has_shape = true};
     const struct type *t = v.i ? graph_value(r->g, v)->type : NULL;
-    return t ? t : &nothing; // only after a failure, which sticks
+    return t ? t : &nothing; // only after an error, which sticks
 }
 
 int32_t grad_rank(const struct grad *r, value_id v) {
@@ -123,7 +123,7 @@ value_id grad_cast(struct grad *r, value_id a, enum elem e) {
     return grad_elem(r, a) == e ? a : build_op(r->b, "Cast", VALUES(a), ATTRS(attr_int("to", e)));
 }
 
-// The dimensions of a value as plain numbers; the rank is returned.
+// Copies the dimensions of a value and returns its rank.
 static int32_t dims_of(const struct grad *r, value_id v, int64_t *dims) {
     const struct type *t = grad_type(r, v);
     for (int32_t i = 0; i < t->rank; i++)
@@ -141,7 +141,7 @@ static bool has_dims(const struct grad *r, value_id a, const int64_t *dims, int3
 value_id grad_reshape(struct grad *r, value_id a, const int64_t *dims, int32_t rank) {
     if (has_dims(r, a, dims, rank))
         return a;
-    // A dimension of 0 would be taken as "copy"; allowzero says that it is meant.
+    // Without allowzero, a dimension of 0 would mean "copy".
     bool zero = false;
     for (int32_t i = 0; i < rank; i++)
         zero |= dims[i] == 0;
@@ -204,13 +204,13 @@ value_id grad_unbroadcast(struct grad *r, value_id a, value_id like) {
         if (k < 0 || (to->dims[k].size == 1 && from->dims[i].size != 1))
             axes[n++] = i;
     }
-    // Without the kept ones it would be the wrong rank; the reshape is free where nothing changes.
+    // The reshape is omitted if the shape is right already.
     bool only_leading = n == from->rank - to->rank;
     value_id sum = grad_reduce(r, "ReduceSum", a, axes, n, !only_leading);
     return grad_reshape_like(r, sum, like);
 }
 
-value_id grad_zeros_of(struct grad *r, enum elem e, const int64_t *dims, int32_t rank) {
+static value_id zeros_of(struct grad *r, enum elem e, const int64_t *dims, int32_t rank) {
     double zero = 0;
     struct tensor *t = tensor_from_reals(r->g->model->arena, e, &zero, (int64_t[]){1}, 1);
     if (!t) {
@@ -224,11 +224,10 @@ value_id grad_zeros_of(struct grad *r, enum elem e, const int64_t *dims, int32_t
 value_id grad_zeros(struct grad *r, value_id like) {
     int64_t dims[LIMIT_RANK];
     int32_t rank = dims_of(r, like, dims);
-    return grad_zeros_of(r, grad_elem(r, like), dims, rank);
+    return zeros_of(r, grad_elem(r, like), dims, rank);
 }
 
-// ONNX Runtime's CPU kernels do not add in half precision, and sums of many would lose there
-// anyway.
+// ONNX Runtime's CPU kernels do not add in half precision, and long sums would lose accuracy there.
 static enum elem summing_elem(enum elem e) {
     return e == ELEM_F16 || e == ELEM_BF16 ? ELEM_F32 : e;
 }
@@ -236,20 +235,18 @@ static enum elem summing_elem(enum elem e) {
 value_id grad_scatter_nd(struct grad *r, const int64_t *dims, int32_t rank, value_id where,
                          value_id what) {
     enum elem e = grad_elem(r, what), wide = summing_elem(e);
-    value_id sum =
-        build_op(r->b, "ScatterND",
-                 VALUES(grad_zeros_of(r, wide, dims, rank), where, grad_cast(r, what, wide)),
-                 ATTRS(attr_text("reduction", "add")));
+    value_id sum = build_op(r->b, "ScatterND",
+                            VALUES(zeros_of(r, wide, dims, rank), where, grad_cast(r, what, wide)),
+                            ATTRS(attr_text("reduction", "add")));
     return grad_cast(r, sum, e);
 }
 
 value_id grad_scatter_elements(struct grad *r, const int64_t *dims, int32_t rank, int64_t axis,
                                value_id where, value_id what) {
     enum elem e = grad_elem(r, what), wide = summing_elem(e);
-    value_id sum =
-        build_op(r->b, "ScatterElements",
-                 VALUES(grad_zeros_of(r, wide, dims, rank), where, grad_cast(r, what, wide)),
-                 ATTRS(attr_int("axis", axis), attr_text("reduction", "add")));
+    value_id sum = build_op(r->b, "ScatterElements",
+                            VALUES(zeros_of(r, wide, dims, rank), where, grad_cast(r, what, wide)),
+                            ATTRS(attr_int("axis", axis), attr_text("reduction", "add")));
     return grad_cast(r, sum, e);
 }
 
@@ -276,16 +273,16 @@ value_id grad_along(struct grad *r, value_id a, int32_t axis, const double *matr
     int32_t rank = grad_rank(r, a);
     int64_t size = grad_dim(r, a, axis);
     bool last = axis == rank - 1;
-    // The last axis: a times the transposed matrix. Another one: the matrix times a, with the axis
-    // moved next to last by seeing all that comes behind it as one dimension.
+    // The last axis: a times the transposed matrix. Another axis: the matrix times a, with all
+    // following dimensions merged into one.
     if (last) {
-        double *turned = ARENA_ARRAY(r->a, double, (size_t)(n * size));
-        for (int64_t i = 0; turned && i < n; i++)
+        double *transposed = ARENA_ARRAY(r->a, double, (size_t)(n * size));
+        for (int64_t i = 0; transposed && i < n; i++)
             for (int64_t k = 0; k < size; k++)
-                turned[k * n + i] = matrix[i * size + k];
-        struct tensor *t = turned ? tensor_from_reals(r->g->model->arena, grad_elem(r, a), turned,
-                                                      (int64_t[]){size, n}, 2)
-                                  : NULL;
+                transposed[k * n + i] = matrix[i * size + k];
+        struct tensor *t = transposed ? tensor_from_reals(r->g->model->arena, grad_elem(r, a),
+                                                          transposed, (int64_t[]){size, n}, 2)
+                                      : NULL;
         return BUILD(r->b, "MatMul", a, build_tensor(r->b, t));
     }
     int64_t outer = 1, inner = 1, dims[LIMIT_RANK];

@@ -1,5 +1,5 @@
-// Gradients of functions of one tensor, element by element. Each is written over whichever of x and
-// y makes the formula shortest; where the output alone will do, the input need not be kept.
+// Gradients of elementwise functions of one tensor. Each formula uses x or y, whichever makes it
+// shorter; if it uses y only, x need not be kept.
 #include "passes/grad/grad.h"
 
 #include <math.h>
@@ -110,7 +110,7 @@ void back_erf(struct grad *r) { // 2 / sqrt(pi) exp(-x²)
     times(r, grad_scale(r, bell, 2 / sqrt(acos(-1))));
 }
 
-// y is 0 or positive, so it is its own mask; as a bool that is a quarter of its size or less.
+// The mask is y > 0; as a bool it has at most a quarter of the size of y.
 void back_relu(struct grad *r) {
     value_id positive = grad_cast(r, r->y[0], ELEM_BOOL);
     times(r, grad_cast(r, positive, grad_elem(r, r->dy[0])));
@@ -215,8 +215,7 @@ void back_shrink(struct grad *r) { // 1 where |x| > lambd
                    grad_real(r, r->x[0], node_real(r->n, "lambd", .5))));
 }
 
-// The bounds are inputs since opset 11; they are constants wherever exporters emit them, and get no
-// gradient.
+// The bounds are inputs since opset 11; exporters emit constants, and they get no gradient.
 void back_clip(struct grad *r) {
     value_id mask = VALUE_NONE;
     if (grad_has(r, 1))
@@ -235,14 +234,14 @@ void back_cast(struct grad *r) {
     r->dx[0] = grad_cast(r, r->dy[0], grad_elem(r, r->x[0]));
 }
 
-// Training with quantization in the loop: the rounding is taken as if it were not there. The
-// gradient of the integers between is kept in floats.
+// Straight-through estimator for quantization-aware training: rounding counts as the identity. The
+// gradient of the quantized integers is a float tensor.
 void back_straight_through(struct grad *r) {
     enum elem e = grad_elem(r, r->x[0]);
     r->dx[0] = elem_is_float(e) ? grad_cast(r, r->dy[0], e) : r->dy[0];
 }
 
-// The mask says what was kept; 1/(1-ratio) is what it was scaled by.
+// dx = mask * dy / (1 - ratio).
 void back_dropout(struct grad *r) {
     double *ratio, p = 0.5;
     int64_t n, *mode;

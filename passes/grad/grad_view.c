@@ -1,12 +1,11 @@
-// Gradients of operators that only move data: the inverse movement.
+// Gradients of operators that only move data: the inverse move.
 #include "passes/grad/grad.h"
 
 #include <string.h>
 
 #include "ir/base/limits.h"
 
-// Reshape, Flatten, Squeeze, Unsqueeze: back to the shape, which is known; the tensor itself need
-// not be kept.
+// Reshape, Flatten, Squeeze, Unsqueeze: a reshape to the known shape of x; x need not be kept.
 void back_view(struct grad *r) {
     r->dx[0] = grad_reshape_like(r, r->dy[0], r->x[0]);
 }
@@ -40,7 +39,7 @@ void back_concat(struct grad *r) {
     }
 }
 
-// A part that nobody used for the loss has a gradient of zeros.
+// The gradient of an output that the loss does not depend on is zero.
 void back_split(struct grad *r) {
     value_id *parts = ARENA_ARRAY(r->a, value_id, r->n->n_out);
     if (!parts) {
@@ -63,7 +62,7 @@ void back_slice(struct grad *r) {
                  (!grad_has(r, 3) || grad_ints(r, 3, &axes, &n_axes)) &&
                  (!grad_has(r, 4) || grad_ints(r, 4, &step, &n_step));
     if (!known) {
-        grad_refuse(r, "its bounds are not known before it runs");
+        grad_refuse(r, "its bounds are not constant");
         return;
     }
     int64_t begin[LIMIT_RANK] = {0}, behind[LIMIT_RANK] = {0};
@@ -103,14 +102,14 @@ void back_slice(struct grad *r) {
     r->dx[0] = grad_pad(r, dx, begin, behind);
 }
 
-// Constant padding is undone by slicing; what reflection or edge repeats is summed back, border by
-// border.
+// The gradient of constant padding is a slice; that of reflection or edge padding sums the repeated
+// elements.
 void back_pad(struct grad *r) {
     int64_t *pads, n, *axes = NULL, n_axes;
     int32_t rank = grad_rank(r, r->x[0]);
     const char *mode = node_text(r->g, r->n, "mode", "constant");
     if (!grad_ints(r, 1, &pads, &n) || (grad_has(r, 3) && !grad_ints(r, 3, &axes, &n_axes))) {
-        grad_refuse(r, "its pads are not known before it runs");
+        grad_refuse(r, "its pads are not constant");
         return;
     }
     value_id dx = r->dy[0];
@@ -121,7 +120,7 @@ void back_pad(struct grad *r) {
         if (before == 0 && after == 0)
             continue;
         if (strcmp(mode, "constant") == 0) {
-            // A negative pad cut elements off: they get zeros.
+            // A negative pad cut elements off: their gradient is zero.
             int64_t low[LIMIT_RANK] = {0}, high[LIMIT_RANK] = {0};
             low[axis] = before < 0 ? -before : 0;
             high[axis] = after < 0 ? -after : 0;
@@ -154,12 +153,12 @@ void back_pad(struct grad *r) {
     r->dx[0] = dx;
 }
 
-// Every repeat is an axis of its own for a moment, and summed.
+// A reshape makes every repeat an axis of its own, which is summed over.
 void back_tile(struct grad *r) {
     int64_t dims[2 * LIMIT_RANK], axes[LIMIT_RANK], n = 0;
     int32_t rank = grad_rank(r, r->x[0]);
     if (rank > LIMIT_RANK / 2) {
-        grad_refuse(r, "%d dimensions are too many", rank);
+        grad_refuse(r, "rank %d is too large for its gradient rule", rank);
         return;
     }
     for (int32_t i = 0; i < rank; i++) {

@@ -1,6 +1,6 @@
-// The loss: what the gradients are gradients of. Attaches the chosen loss to the model's output and
-// makes it the first output. Losses are built from plain operators, because ONNX Runtime inlines
-// SoftmaxCrossEntropyLoss as new nodes at the end, which would change the order of execution.
+// The pass `loss`: attaches the chosen loss to the model and makes it the first output. Losses are
+// built from plain operators, because ONNX Runtime inlines SoftmaxCrossEntropyLoss as new nodes at
+// the end of the graph, which would change the order of execution.
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +57,7 @@ static value_id sum_all(struct loss *l, value_id v, const char *how) {
 }
 
 // Mean over all positions of -log_softmax(logits)[label], for logits [N,C] or [N,C,d…]. The classes
-// are picked by a one-hot product, whose gradient is another product.
+// are selected by a product with a one-hot tensor, whose gradient is another product.
 static value_id cross_entropy(struct loss *l, value_id logits) {
     const struct type *t = type_of(l, logits);
     struct dim dims[LIMIT_RANK];
@@ -143,11 +143,11 @@ static status choose(struct loss *l, const char *how, value_id *loss) {
             return diag_error(l->c->diags, DIAG_USAGE, loc_none(),
                               "--loss %s: the model has no such output", how);
         if (!is_scalar(l, *loss))
-            return refuse(l, "--loss %s: a loss is one float", how);
+            return refuse(l, "--loss %s: a loss must be a float with one element", how);
         return ST_OK;
     }
     if (!y.i)
-        return refuse(l, "%s", "the model has no float output to make a loss of");
+        return refuse(l, "%s", "the model has no float output to compute a loss from");
     const char *name = graph_value(l->g, y)->name;
     if (strcmp(how, "auto") == 0) {
         how = "cross-entropy";
@@ -162,7 +162,10 @@ static status choose(struct loss *l, const char *how, value_id *loss) {
     }
     if (strcmp(how, "cross-entropy") == 0) {
         if (type_of(l, y)->rank < 2)
-            return refuse(l, "cross-entropy needs scores [N,C] or [N,C,d…], which output %s is not",
+            return refuse(l,
+                          "cross-entropy needs scores [N,C] or [N,C,d…], which output %s does not "
+                          "have; choose "
+                          "another --loss",
                           name);
         *loss = cross_entropy(l, y);
     } else if (strcmp(how, "mse") == 0) {
@@ -176,7 +179,7 @@ static status choose(struct loss *l, const char *how, value_id *loss) {
     } else {
         return diag_error(
             l->c->diags, DIAG_USAGE, loc_none(),
-            "--loss %s: auto, cross-entropy, mse, bce-logits, sum, output:NAME or vjp is wanted",
+            "--loss %s: must be auto, cross-entropy, mse, bce-logits, sum, output:NAME or vjp",
             how);
     }
     return l->b.failed;
@@ -196,7 +199,7 @@ static status run(struct model *m, struct pass_context *c) {
     }
     if (st)
         return st;
-    // First among the outputs, where gradients look for it, and under a name that people look for.
+    // The first output, as the pass grad expects, and named "loss" if that name is free.
     struct graph *g = m->graph;
     if (!graph_value(g, loss)->is_output && !graph_find(g, "loss").i &&
         !graph_rename(g, loss, "loss"))

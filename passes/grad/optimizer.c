@@ -1,9 +1,9 @@
-// The update of the parameters, in standard operators, behind the gradients: for every grad(NAME)
-// an output next(NAME) that the training loop feeds as NAME in the next step. State is passed the
-// same way: an input such as momentum(NAME) and an output next(momentum(NAME)). Hyper-parameters
-// are scalar inputs, so that a schedule of learning rates needs no new plan. The formulas are
-// PyTorch's. Gradients stop being outputs, unless they are asked for: held to the end they cost as
-// much as the parameters.
+// The pass `optimizer`: the update of the parameters, in standard operators. For every grad(NAME)
+// it adds an output next(NAME), which the training loop feeds as NAME in the next step. State is
+// passed in the same way: an input such as momentum(NAME) and an output next(momentum(NAME)).
+// Hyper-parameters are scalar inputs, so that a learning rate schedule needs no new plan. The
+// formulas are PyTorch's. Gradients are no longer outputs, unless --keep-grads is given: held to
+// the end they need as much memory as the parameters.
 #include <string.h>
 
 #include "ir/build.h"
@@ -28,25 +28,25 @@ struct update {
     struct pass_context *c;
     value_id scalar[N_SCALARS];            // graph inputs, float32; made when first needed
     value_id cast[N_SCALARS][ELEM_LIMIT_]; // the same in other element types
-    enum elem elem;                        // of the parameter at hand
+    enum elem elem;                        // of the present parameter
     value_id p, dp;
 };
 
-static void out_of_room(struct update *u) {
+static void out_of_memory(struct update *u) {
     if (!u->b.failed)
         u->b.failed = diag_out_of_memory(u->c->diags);
 }
 
 static value_id add_input(struct update *u, const char *name, const struct type *t) {
     if (name && graph_find(u->g, name).i) {
-        u->b.failed =
-            diag_error(u->c->diags, DIAG_MALFORMED, loc_path(u->g->model->path, name),
-                       "the model has a value of this name already, which the optimizer needs");
+        u->b.failed = diag_error(
+            u->c->diags, DIAG_MALFORMED, loc_path(u->g->model->path, name),
+            "the model has a value of this name already, which the optimizer needs; rename it");
         return VALUE_NONE;
     }
     value_id v = name && t ? graph_add_value(u->g, name, t) : VALUE_NONE;
     if (!v.i || !graph_add_input(u->g, v))
-        out_of_room(u);
+        out_of_memory(u);
     return v;
 }
 
@@ -64,7 +64,7 @@ static value_id scalar(struct update *u, enum scalar k) {
     return u->cast[k][u->elem];
 }
 
-// An input that holds state for the parameter, of its shape.
+// An input for state of the parameter, in its shape.
 static value_id state(struct update *u, const char *kind) {
     const struct value *p = graph_value(u->g, u->p);
     return add_input(u, str_format(u->g->model->arena, "%s(%s)", kind, p->name), p->type);
@@ -77,7 +77,7 @@ static void publish(struct update *u, value_id old, value_id v) {
     if (u->b.failed)
         return;
     if (!name || !graph_rename(u->g, v, name) || !graph_add_output(u->g, v))
-        out_of_room(u);
+        out_of_memory(u);
 }
 
 static value_id mul(struct update *u, value_id a, value_id b) {
@@ -104,8 +104,10 @@ static void momentum(struct update *u) { // v' = mu v + g; p' = p - lr v'
     publish(u, u->p, sub(u, u->p, mul(u, scalar(u, LR), next)));
 }
 
-// m' = b1 m + (1 - b1) g, v' = b2 v + (1 - b2) g², p' = p - lr / (1 - b1^t) m' / (sqrt(v' / (1 -
-// b2^t)) + eps); AdamW first shrinks p by lr * decay.
+// m' = b1 m + (1 - b1) g
+// v' = b2 v + (1 - b2) g²
+// p' = p - lr / (1 - b1^t) m' / (sqrt(v' / (1 - b2^t)) + eps)
+// AdamW first scales p by 1 - lr * decay.
 static void adam(struct update *u, bool decay) {
     value_id m = state(u, "adam.m"), v = state(u, "adam.v"), b1 = scalar(u, BETA1),
              b2 = scalar(u, BETA2);
@@ -122,7 +124,7 @@ static void adam(struct update *u, bool decay) {
     publish(u, u->p, p1);
 }
 
-// The parameter that an output grad(NAME) belongs to; none: it is another output.
+// The parameter of an output grad(NAME); none: it is another output.
 static value_id parameter_of(const struct update *u, value_id out, char *name, size_t size) {
     const char *text = graph_value(u->g, out)->name;
     size_t n = strlen(text);
@@ -148,8 +150,7 @@ static status run(struct model *m, struct pass_context *c) {
         char name[4096];
         u.p = parameter_of(&u, outputs[i], name, sizeof name);
         u.dp = outputs[i];
-        // An input whose gradient was asked for is data, not a parameter, unless it has an
-        // initializer to start from.
+        // An input named by --grad-input is data, not a parameter, unless it has an initializer.
         bool trained =
             u.p.i && (graph_value(g, u.p)->init || !options_get(c->options, "grad-input")->list.n);
         if (!trained)

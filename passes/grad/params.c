@@ -1,8 +1,8 @@
-// Which values are trained. Parameters are the float initializers, less those that belong to a
+// Which values are trained. Parameters are the float initializers, except those that belong to a
 // formula (single numbers that were Constant nodes) or to statistics (the running mean and variance
-// of BatchNormalization). A model that has none keeps its weights elsewhere: then they are the
-// float inputs, and the tensors that ConstantOfShape makes, which stand where an operator takes its
-// weights. The latter become inputs, for a training loop must be able to feed new ones.
+// of BatchNormalization). In a model without such initializers, the parameters are the float inputs
+// and the results of ConstantOfShape that an operator uses as its weights. The latter become
+// inputs, so that a training loop can feed new ones.
 #include <string.h>
 
 #include "passes/grad/grad.h"
@@ -24,8 +24,7 @@ struct choice {
     bool *trained;
 };
 
-// Numbers that belong to an operator: running statistics, bounds, ratios, scales, the weights of
-// classes.
+// Operands that are never trained: running statistics, bounds, ratios, scales, class weights.
 static bool is_statistic_slot(const struct node *n, uint32_t k) {
     switch (n->op) {
     case OP_BatchNormalization:
@@ -63,7 +62,7 @@ static bool is_weight_slot(const struct node *n, uint32_t k) {
     }
 }
 
-// The values that have a use which satisfies the test.
+// Marks the values with a use that satisfies the test.
 static bool *mark_uses(struct choice *p, bool (*test)(const struct node *, uint32_t)) {
     bool *marked = ARENA_ARRAY(p->c->arena, bool, p->g->values.n);
     for (size_t i = 0; marked && i < p->g->order.n; i++) {
@@ -94,7 +93,7 @@ static status choose_initializers(struct choice *p, bool *any) {
     return st || !*any ? st : patterns_close(p->c, &freeze, "parameter");
 }
 
-// Makes the result of a node an input instead.
+// Removes the node and makes its result an input.
 static status become_input(struct choice *p, value_id v) {
     graph_remove_node(p->g, graph_value(p->g, v)->def);
     return graph_add_input(p->g, v) ? ST_OK : diag_out_of_memory(p->c->diags);
@@ -123,7 +122,7 @@ static status choose_loose_weights(struct choice *p) {
     graph_sweep(p->g);
     if (n_inputs)
         diag_note(p->c->diags, DIAG_WEIGHTS, loc_file(p->g->model->path),
-                  "%lld weights that ConstantOfShape made are inputs now", (long long)n_inputs);
+                  "%lld weights made by ConstantOfShape are now inputs", (long long)n_inputs);
     return st;
 }
 
@@ -137,7 +136,7 @@ static status choose_inputs(struct choice *p) {
             continue;
         if (!grad_carries(p->g, v))
             st = diag_error(p->c->diags, DIAG_USAGE, loc_none(),
-                            "--grad-input %s: only floats have a gradient", name);
+                            "--grad-input %s: only float tensors have a gradient", name);
         p->trained[v.i] = true;
     }
     return st ? st : patterns_close(p->c, &names, "input");
