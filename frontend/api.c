@@ -35,7 +35,9 @@ struct mfc {
     void *cost_context;
 };
 
-static const struct option_spec place_options[] = {PIPELINE_RIG_OPTIONS, {0}};
+static const struct option_spec rig_options[] = {
+#include "frontend/inputs/rig_options.def"
+    {0}};
 
 const char *mfc_version(void) {
     return version_mfc();
@@ -53,7 +55,7 @@ struct mfc *mfc_new(int64_t limit_bytes) {
     m->diags = diags_make(&m->said);
     m->stop.deadline_ns = STOP_NEVER;
     if (pass_add_options(&m->options, &m->diags) ||
-        options_add(&m->options, &m->diags, place_options)) {
+        options_add(&m->options, &m->diags, rig_options)) {
         mfc_free(m);
         return NULL;
     }
@@ -141,7 +143,10 @@ int mfc_set(struct mfc *m, const char *option, const char *value) {
 
 void mfc_option(const struct mfc *m, size_t i, const char **name, const char **help,
                 const char **default_text) {
-    const struct option_spec *s = i < m->options.items.n ? m->options.items.at[i].spec : NULL;
+    const struct option_spec *s = NULL;
+    for (size_t k = 0, n = 0; k < m->options.items.n && !s; k++)
+        if (m->options.items.at[k].spec->help && n++ == i) // the others are old names
+            s = m->options.items.at[k].spec;
     *name = s ? s->name : NULL;
     *help = s ? s->help : NULL;
     *default_text = s ? s->default_text : NULL;

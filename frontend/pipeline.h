@@ -5,26 +5,6 @@
 #include "passes/plan/plan.h"
 #include "passes/plan/plan_devices.h"
 
-// Rows for the option table of whoever runs it.
-#define PIPELINE_RIG_OPTIONS                                                                       \
-    {"rig",       0,                                                                               \
-     OPTION_TEXT, "RIG",                                                                           \
-     NULL,        0,                                                                               \
-     0,           "plan for these devices: a file, or a name such as 4xV100-16GB (mfc rig)"},      \
-        {"objective",                                                                              \
-         0,                                                                                        \
-         OPTION_TEXT,                                                                              \
-         "WHAT",                                                                                   \
-         "latency",                                                                                \
-         0,                                                                                        \
-         0,                                                                                        \
-         "with --rig, what is to be small: latency, throughput, or a formula over makespan, "      \
-         "load, peak, moved, energy"},                                                             \
-        {"no-copies", 0, OPTION_FLAG, NULL, NULL, 0, 0, "no node runs on several devices"},        \
-        {"no-recompute", 0, OPTION_FLAG, NULL, NULL, 0, 0, "no node runs twice on a device"}, {    \
-        "no-offload", 0, OPTION_FLAG, NULL, NULL, 0, 0, "nothing is put aside in host memory"      \
-    }
-
 struct pipeline {
     struct model *model;            // read by load.h; becomes the plan
     struct pass_context *context;   // its arena holds what the report points to

@@ -35,8 +35,9 @@ struct cost_sources;
 struct pass_context {
     struct arena *arena; // scratch, freed when the pass returns; the model has its own
     struct diags *diags;
-    const struct options *options;                // the options of all passes, given or default
-    const struct stop *stop;                      // polled by long-running passes; may be NULL
+    const struct options *options; // the options of all passes, given or default
+    const struct stop *stop;       // polled by long-running passes; may be NULL
+    int64_t start_ns;              // of the command, for --time; 0: now (stop_clock_ns)
     void (*progress)(void *to, const char *line); // may be NULL: see pass_progress
     void *progress_to;
     const char *worker_path; // the mfc executable, for passes that search in worker processes;

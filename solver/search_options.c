@@ -20,7 +20,23 @@ static status bad_method(struct diags *d, const char *name) {
     return st;
 }
 
-status search_options_read(const struct options *o, struct diags *d, struct solve_options *out) {
+double search_seconds(const struct options *o, double default_seconds) {
+    if (options_given(o, "time"))
+        return options_seconds(o, "time");
+    // Work alone decides when it is given without a time: the result can then be repeated.
+    return options_int(o, "work") > 0 ? 0 : default_seconds;
+}
+
+double search_default_seconds(int64_t n_nodes) {
+    return 4 + (double)n_nodes / 250;
+}
+
+bool search_order_is_auto(const struct options *o) {
+    return strcmp(options_text(o, "order"), "auto") == 0;
+}
+
+status search_options_read(const struct options *o, int64_t n_nodes, struct diags *d,
+                           struct solve_options *out) {
     *out = solve_defaults();
     if (options_given(o, "method"))
         out->method = options_text(o, "method");
@@ -30,8 +46,7 @@ status search_options_read(const struct options *o, struct diags *d, struct solv
         return diag_error(d, DIAG_USAGE, loc_none(), "--gap wants a share such as 0.1%%");
     out->free_order = strcmp(options_text(o, "order"), "free") == 0;
     out->work = options_int(o, "work");
-    // Work alone decides when it is given without a time: the result can then be repeated.
-    out->seconds = out->work > 0 && !options_given(o, "time") ? 0 : options_seconds(o, "time");
+    out->seconds = search_seconds(o, search_default_seconds(n_nodes));
     out->seed = (uint64_t)options_int(o, "seed");
     out->threads = (int32_t)options_int(o, "threads");
     return ST_OK;
@@ -65,12 +80,11 @@ static status read_objective(const struct options *o, struct arena *a, struct di
 status search_options_read_place(const struct options *o, struct arena *a, struct diags *d,
                                  struct place_options *out) {
     *out = place_defaults();
-    out->allowed.duplicates = !options_flag(o, "no-copies");
+    out->allowed.duplicates = !options_flag(o, "no-duplicates");
     out->allowed.recompute = !options_flag(o, "no-recompute");
     out->allowed.offload = !options_flag(o, "no-offload");
     out->work = options_int(o, "work");
-    // Work alone decides when it is given without a time: the result can then be repeated.
-    out->seconds = out->work > 0 && !options_given(o, "time") ? 0 : options_seconds(o, "time");
+    out->seconds = search_seconds(o, SEARCH_PLACEMENT_SECONDS);
     out->seed = (uint64_t)options_int(o, "seed");
     out->threads = (int32_t)options_int(o, "threads");
     return read_objective(o, a, d, &out->objective);

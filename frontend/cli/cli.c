@@ -20,7 +20,7 @@ static const struct command *find_command(const char *name) {
     return NULL;
 }
 
-// A first word that looks like a command and is none deserves a better answer than "no such file".
+// A first word that looks like a command and is none gets a better message than "no such file".
 static status unknown_command(struct diags *d, const char *word) {
     if (find_command(word))
         return diag_error(d, DIAG_USAGE, loc_none(), "options come after the command: mfc %s ...",
@@ -38,12 +38,16 @@ static status unknown_command(struct diags *d, const char *word) {
 // getopt's tables, made from ours. Long options carry their index + 256, letters themselves.
 enum { LONG_BASE = 256 };
 
+static bool is_flag(const struct option_spec *s) {
+    return s->kind == OPTION_FLAG || (s->kind == OPTION_SAME && !s->argument);
+}
+
 static struct option *getopt_table(struct options *o, struct str *letters) {
     struct option *table = ARENA_ARRAY(o->arena, struct option, o->items.n + 1);
-    str_add(letters, ":"); // a missing argument is told apart from an unknown option
+    str_add(letters, ":"); // tells a missing argument from an unknown option
     for (size_t i = 0; table && i < o->items.n; i++) {
         const struct option_spec *s = o->items.at[i].spec;
-        bool flag = s->kind == OPTION_FLAG;
+        bool flag = is_flag(s);
         table[i] = (struct option){s->name, flag ? no_argument : required_argument, NULL,
                                    LONG_BASE + (int)i};
         if (s->letter)
@@ -80,7 +84,7 @@ static status bad_option(struct options *o, struct diags *d, int got, char **arg
     return options_set(o, d, name, "");
 }
 
-// All mistakes are told at once; the status is that of the first.
+// All mistakes are reported at once; the status is that of the first.
 static status read_options(struct cli *c, int argc, char **argv) {
     struct str letters = str_make(&c->arena);
     struct option *table = getopt_table(&c->options, &letters);
@@ -95,7 +99,7 @@ static status read_options(struct cli *c, int argc, char **argv) {
             continue;
         }
         const struct option_spec *s = spec_of(&c->options, got);
-        options_set(&c->options, &c->diags, s->name, s->kind == OPTION_FLAG ? "true" : optarg);
+        options_set(&c->options, &c->diags, s->name, is_flag(s) ? "true" : optarg);
     }
     c->arguments = (const char *const *)argv + optind;
     c->n_arguments = (size_t)(argc - optind);
@@ -103,13 +107,13 @@ static status read_options(struct cli *c, int argc, char **argv) {
 }
 
 static status check_arguments(struct cli *c, const struct command *command) {
-    if (c->n_arguments < command->least)
+    if (c->n_arguments < command->min_arguments)
         return diag_error(&c->diags, DIAG_USAGE, loc_none(), "usage: mfc %s [OPTION]... %s",
                           command->name, command->arguments);
-    if (c->n_arguments > command->most)
+    if (c->n_arguments > command->max_arguments)
         return diag_error(&c->diags, DIAG_USAGE, loc_none(),
                           "\"%s\" is one argument too many; usage: mfc %s [OPTION]... %s",
-                          c->arguments[command->most], command->name, command->arguments);
+                          c->arguments[command->max_arguments], command->name, command->arguments);
     return ST_OK;
 }
 
@@ -119,9 +123,11 @@ static void settle(struct cli *c) {
     const char *progress = options_text(&c->options, "progress");
     c->colour = terminal && !(no_colour && *no_colour);
     c->quiet = options_flag(&c->options, "quiet");
+    c->verbose = options_flag(&c->options, "verbose");
     c->progress_json = strcmp(progress, "json") == 0;
-    c->progress = c->progress_json || (!c->quiet && (strcmp(progress, "always") == 0 ||
-                                                     (strcmp(progress, "auto") == 0 && terminal)));
+    c->progress =
+        c->progress_json || (!c->quiet && (strcmp(progress, "always") == 0 || c->verbose));
+    c->live = terminal && !c->quiet && !c->progress_json && strcmp(progress, "never") != 0;
     c->mem.limit_bytes = options_bytes(&c->options, "memory-limit", MEM_UNLIMITED);
 }
 
@@ -160,8 +166,8 @@ static status dispatch(struct cli *c, int argc, char **argv) {
         return unknown_command(&c->diags, c->arguments[0]);
     if (command->ranks)
         c->team = cli_team_open(c->stop);
-    if (!cli_leads(c)) {
-        c->progress = false;
+    if (!cli_leads(c)) { // rank 0 reports for all
+        c->progress = c->live = false;
         st = options_set(&c->options, &c->diags, "progress", "never");
     }
     if (!st)
@@ -186,6 +192,7 @@ struct pass_context cli_context(struct cli *c, struct arena *scratch) {
                                  .diags = &c->diags,
                                  .options = &c->options,
                                  .stop = c->stop,
+                                 .start_ns = c->start_ns,
                                  .progress = pass_line,
                                  .progress_to = c,
                                  .worker_path = cli_worker_path()};
@@ -193,7 +200,7 @@ struct pass_context cli_context(struct cli *c, struct arena *scratch) {
 
 static void print_diags(struct cli *c) {
     static const char *const colours[] = {"\033[36m", "\033[33m", "\033[1;31m"};
-    cli_progress_clear(c);
+    cli_live_clear(c);
     for (; c->n_printed < c->diags.list.n; c->n_printed++) {
         const struct diag *one = &c->diags.list.at[c->n_printed];
         if (c->quiet && one->severity != DIAG_ERROR)
@@ -201,7 +208,7 @@ static void print_diags(struct cli *c) {
         struct str line = str_make(&c->arena);
         diag_print(&line, one);
         const char *text = str_text(&line);
-        if (line.failed) // no room for a copy: say at least what it is about
+        if (line.failed) // out of memory: at least the bare message
             fprintf(stderr, "error: %s\n", one->text);
         else if (c->colour)
             fprintf(stderr, "%s%.*s\033[0m%s", colours[one->severity], (int)strcspn(text, ":"),
@@ -240,7 +247,7 @@ static const char *join_line(struct arena *a, int argc, char **argv) {
 }
 
 static status print_results(struct cli *c, status st) {
-    cli_progress_clear(c);
+    cli_live_clear(c);
     bool lost = fwrite(str_text(&c->out), 1, c->out.n, stdout) < c->out.n || fflush(stdout) != 0;
     if (lost && !st)
         st = diag_error(&c->diags, DIAG_IO, loc_file("<stdout>"), "cannot write: %s",

@@ -3,14 +3,14 @@
 // executable and are no part of libmfc, whose inner functions they call.
 //
 // To add a command NAME:
-//   1. Write frontend/cmd_NAME.c, which ends with
+//   1. Write frontend/cli/cmd_NAME.c, which ends with
 //
 //          static const struct option_spec name_options[] = {
 //              {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0, "where the result goes"}, {0}};
 //
 //          const struct command cmd_NAME = {
 //              .name = "NAME", .summary = "one line for mfc --help", .arguments = "FILE",
-//              .least = 1, .most = 1, .options = name_options, .run = run};
+//              .min_arguments = 1, .max_arguments = 1, .options = name_options, .run = run};
 //
 //   2. Add COMMAND(NAME) to frontend/cli/commands.def.
 //
@@ -43,9 +43,11 @@ struct cli {
     const char *program; // argv[0], for a command that starts mfc again as a worker
     const char *line;    // the command line, as one would type it in a shell
     bool quiet;          // errors only
-    bool progress;       // the user wants to see how it goes
-    bool progress_json;  // as lines of JSON
-    bool bar_drawn;      // the last line on stderr is a bar that is to be drawn again
+    bool verbose;        // every step, and more numbers
+    bool progress;       // as lines on stderr
+    bool progress_json;  // these are JSON
+    bool live;           // as one line on a terminal, drawn over and over
+    bool live_drawn;     // it is the last line on stderr
     int64_t start_ns;    // when the run began
     bool colour;         // stderr is a terminal and NO_COLOR is not set
     size_t n_printed;    // diagnostics that are on stderr already
@@ -54,9 +56,10 @@ struct cli {
 
 struct command {
     const char *name, *summary;
-    const char *arguments;   // as the help shows them: "FILE [FILE]"
-    const char *description; // what it does, for --help of the command; NULL: the summary will do
-    size_t least, most;      // number of arguments
+    const char *arguments; // as the help shows them: "FILE [FILE]"
+    const char
+        *description; // for --help of the command, lines are wrapped there; NULL: the summary
+    size_t min_arguments, max_arguments;
     const struct option_spec *options; // NULL: none of its own
     bool passes;                       // it runs passes, and takes their options too
     status (*run)(struct cli *c);
@@ -73,16 +76,18 @@ int cli_signal_code(const struct stop *stop);
 // The outcome of a search: ST_INTERRUPTED when a signal ended it before it found a plan.
 status cli_search_status(const struct cli *c, status st);
 
-// cli_progress.c: one line of progress on stderr, at once; nothing when the user does not want it.
+// cli_progress.c: one line of progress on stderr, if lines are wanted.
 __attribute__((format(printf, 2, 3))) void cli_progress(struct cli *c, const char *format, ...);
+// The live line, cut to the width of the terminal.
+void cli_live(struct cli *c, const char *text);
+void cli_live_clear(struct cli *c); // before anything else goes to stderr
 // Work in many parts: which of them begins now, as a bar.
 struct cli_step {
     const char *what, *now; // "sweep", "portfolio at 80 %"
-    int64_t done, of;       // parts; of = 0: nobody knows how many
-    double left_seconds;    // at most; below 0: nobody knows
+    int64_t done, of;       // parts; of = 0: their number is unknown
+    double left_seconds;    // at most; below 0: unknown
 };
 void cli_progress_step(struct cli *c, const struct cli_step *s);
-void cli_progress_clear(struct cli *c); // before anything else goes to stderr
 
 // Whether this process prints and writes: of the ranks of an MPI job only the first (cli_team.h).
 bool cli_leads(struct cli *c);

@@ -1,19 +1,35 @@
-// Lines of progress on stderr: see cli.h. On a terminal a bar is drawn over and over in the same
-// line, which is cleared before anything else goes to stderr.
+// Progress on stderr: see cli.h. On a terminal one live line, which is cleared before anything else
+// is printed.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "frontend/cli/cli.h"
 #include "ir/base/json_write.h"
 
-#define BAR_WIDTH 24
+#define BAR_WIDTH     24
+#define DEFAULT_WIDTH 80 // of a terminal that does not report its own
 
-void cli_progress_clear(struct cli *c) {
-    if (c->bar_drawn)
+static int terminal_width(void) {
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col
+                                                                           : DEFAULT_WIDTH;
+}
+
+void cli_live(struct cli *c, const char *text) {
+    if (!c->live)
+        return;
+    // A full last column would wrap, and the line could not be cleared any more.
+    fprintf(stderr, "\r\033[K%.*s", terminal_width() - 1, text);
+    c->live_drawn = true;
+}
+
+void cli_live_clear(struct cli *c) {
+    if (c->live_drawn)
         fputs("\r\033[K", stderr);
-    c->bar_drawn = false;
+    c->live_drawn = false;
 }
 
 static double seconds(const struct cli *c) {
@@ -29,7 +45,7 @@ void cli_progress(struct cli *c, const char *format, ...) {
     va_start(args, format);
     str_addv(&text, format, args);
     va_end(args);
-    cli_progress_clear(c);
+    cli_live_clear(c);
     if (c->progress_json) {
         struct json_writer w = json_write_begin(&line, JSON_WRITE_COMPACT);
         json_write_text(&w, "message", str_text(&text));
@@ -75,20 +91,17 @@ static void add_json(struct str *line, const struct cli *c, const struct cli_ste
 }
 
 void cli_progress_step(struct cli *c, const struct cli_step *s) {
-    if (!c->progress)
+    if (!c->progress && !c->live)
         return;
     struct arena scratch = arena_make(&c->mem);
     struct str line = str_make(&scratch);
-    bool in_place = !c->progress_json && isatty(STDERR_FILENO);
     if (c->progress_json)
         add_json(&line, c, s);
     else
         add_text(&line, c, s);
-    if (!c->progress_json && !in_place)
-        str_add_char(&line, '\n');
-    cli_progress_clear(c);
-    if (!line.failed)
-        fputs(str_text(&line), stderr);
-    c->bar_drawn = in_place;
+    if (!line.failed && c->live)
+        cli_live(c, str_text(&line));
+    else if (!line.failed)
+        fprintf(stderr, "%s%s", str_text(&line), c->progress_json ? "" : "\n");
     arena_free(&scratch);
 }

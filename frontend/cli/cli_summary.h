@@ -1,7 +1,7 @@
-// What the command says of a plan when it is done.
+// What the command prints about a plan when it is done: at most ten lines, and with --verbose more.
 #pragma once
 
 #include "passes/plan/plan_devices.h"
 
-// Nothing when there is no plan.
-void summary_print(struct str *out, const struct plan_report *r);
+// Nothing when there is no plan. `target` is the file that it went to.
+void summary_print(struct str *out, const struct plan_report *r, const char *target, bool verbose);

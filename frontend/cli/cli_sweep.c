@@ -56,6 +56,7 @@ status cli_sweep(struct cli *c, const struct problem *p, const struct solve_opti
     const char *path = options_text(&c->options, "output");
     struct watch w;
     watch_open(&w, c, NULL, problem_base_cost(p));
+    watch_limit(&w, o->seconds);
     struct solve_hooks hooks = watch_hooks(&w);
     st = curve_sweep(p, o, &hooks, watch_begin_search, budgets, n, &c->arena, &c->diags, s);
     watch_close(&w);

@@ -1,4 +1,4 @@
-// The progress table and the last resort after a signal: see cli_watch.h.
+// The live line, the progress table and the last resort after a signal: see cli_watch.h.
 #include "frontend/cli/cli_watch.h"
 
 #include <stdio.h>
@@ -9,18 +9,12 @@
 #include "ir/base/json_write.h"
 
 #define TICK_NS       200000000 // how often the live line is drawn
-#define HASTE_NS      20000000  // how often the thread looks after a signal
-#define GRACE_SECONDS 1.0       // after a signal, until the best schedule is written from here
+#define HASTE_NS      20000000  // the same after a signal
+#define GRACE_SECONDS 1.0       // after a signal, before the best schedule is written from here
 #define NS            1000000000
 
 static double seconds_since(int64_t start_ns) {
     return (double)(stop_clock_ns() - start_ns) / NS;
-}
-
-static void clear_live(struct watch *w) {
-    if (w->live_drawn)
-        fputs("\r\033[K", stderr);
-    w->live_drawn = false;
 }
 
 static void print_header(struct watch *w) {
@@ -34,7 +28,6 @@ static void print_header(struct watch *w) {
     w->header_done = true;
 }
 
-// One row, without an end of line.
 static void print_row(const struct watch *w, const struct solve_event *e) {
     bool none = e->cost == INT64_MAX;
     if (none)
@@ -52,7 +45,7 @@ static void print_row(const struct watch *w, const struct solve_event *e) {
         fprintf(stderr, " %13s", "-");
     else
         fprintf(stderr, " %11.2f %%", 100.0 * (double)e->peak_bytes / (double)w->budget_bytes);
-    fprintf(stderr, " %7.1fs", e->seconds);
+    fprintf(stderr, " %7.1fs\n", e->seconds);
 }
 
 // A line of JSON, with memory of its own: events come from several threads.
@@ -92,14 +85,14 @@ static void on_progress(void *context, const struct solve_event *e) {
     struct watch *w = context;
     pthread_mutex_lock(&w->lock);
     w->last = *e;
-    if (w->style == WATCH_JSON) {
+    w->has_event = true;
+    if (w->cli->progress_json) {
         print_json(w, e);
-    } else if (w->style == WATCH_TABLE) {
-        clear_live(w);
+    } else if (w->table && (e->cost != INT64_MAX || w->cli->verbose)) {
+        cli_live_clear(w->cli);
         if (!w->header_done)
             print_header(w);
         print_row(w, e);
-        fputc('\n', stderr);
     }
     pthread_mutex_unlock(&w->lock);
 }
@@ -122,45 +115,77 @@ struct solve_hooks watch_hooks(struct watch *w) {
     return (struct solve_hooks){on_progress, w, w->cli->stop, on_improved};
 }
 
-// The search has not ended in time. The lock stays held: nobody else writes any more.
+// The search has not ended in time. The lock stays held, so that no other thread writes.
 static void rescue(struct watch *w) {
-    clear_live(w);
+    cli_live_clear(w->cli);
     if (w->path && w->best.steps.n > 0) {
         struct arena scratch = arena_make(&w->mem);
         struct diags d = diags_make(&scratch);
-        schedule_write(&w->best, seconds_since(w->start_ns), &scratch, &d, w->path);
+        schedule_write(&w->best, seconds_since(w->cli->start_ns), &scratch, &d, w->path);
     }
     _exit(cli_signal_code(w->cli->stop));
 }
 
-static void draw_live(struct watch *w) {
-    struct solve_event now = w->last;
-    if (w->style != WATCH_TABLE || !w->terminal || (!w->header_done && !*w->line))
+static void add_percent(struct str *line, const char *name, const struct watch *w, int64_t cost) {
+    str_addf(line, "%s %.2f %%", name,
+             w->base_cost > 0 ? 100.0 * (double)(cost - w->base_cost) / (double)w->base_cost : 0.0);
+}
+
+static void add_event(struct str *line, const struct watch *w) {
+    const struct solve_event *e = &w->last;
+    if (!w->has_event || e->cost == INT64_MAX) {
+        str_add(line, "no schedule yet");
         return;
-    now.letter = ' ';
-    now.seconds = seconds_since(w->start_ns);
-    fputs("\r\033[K", stderr);
+    }
+    add_percent(line, "overhead", w, e->cost);
+    if (e->bound > w->base_cost)
+        add_percent(line, ", lower bound", w, e->bound);
+    str_add(line, ", peak ");
+    str_add_bytes(line, e->peak_bytes);
+}
+
+static void draw_live(struct watch *w) {
+    struct arena scratch = arena_make(&w->mem);
+    struct str line = str_make(&scratch);
+    str_addf(&line, "%.0f s", seconds_since(w->cli->start_ns));
+    if (w->end_ns != STOP_NEVER)
+        str_addf(&line, " of %.0f s", (double)(w->end_ns - w->cli->start_ns) / NS);
+    if (w->round > 1)
+        str_addf(&line, ", search %d", w->round);
+    str_add(&line, ": ");
     if (*w->line)
-        fprintf(stderr, "%8.2f s", now.seconds);
+        str_add(&line, w->line);
     else
-        print_row(w, &now);
-    if (w->limit_seconds > 0)
-        fprintf(stderr, " of at most %g s", w->limit_seconds);
-    if (*w->line)
-        fprintf(stderr, "; best since %s", w->line);
-    w->live_drawn = true;
+        add_event(&line, w);
+    if (!line.failed)
+        cli_live(w->cli, str_text(&line));
+    arena_free(&scratch);
 }
 
 void watch_line(struct watch *w, const char *text) {
     pthread_mutex_lock(&w->lock);
-    clear_live(w);
-    cli_progress(w->cli, "%s", text);
-    snprintf(w->line, sizeof w->line, "%s", text + strspn(text, " "));
+    if (w->table) {
+        cli_live_clear(w->cli);
+        fprintf(stderr, "%8.2f s  %s\n", seconds_since(w->cli->start_ns), text);
+    }
+    snprintf(w->line, sizeof w->line, "%s", text);
+    pthread_mutex_unlock(&w->lock);
+}
+
+void watch_round(void *watch, int n, bool more, const char *result) {
+    struct watch *w = watch;
+    pthread_mutex_lock(&w->lock);
+    if (w->table || (w->cli->live && (more || n > 1))) {
+        cli_live_clear(w->cli);
+        fprintf(stderr, "search %d: %s\n", n, result);
+    }
+    w->round = n + 1;
+    w->has_event = false;
     pthread_mutex_unlock(&w->lock);
 }
 
 void watch_placed(struct watch *w, const struct place_event *e, const char *text) {
-    if (w->style != WATCH_JSON) {
+    if (!w->cli->progress_json) {
         watch_line(w, text);
         return;
     }
@@ -183,11 +208,6 @@ void watch_save(struct watch *w, bool (*save)(void *context, double seconds), vo
     pthread_mutex_unlock(&w->lock);
 }
 
-// How long a search may take, when that is known before.
-static double limit_of(const struct options *o) {
-    return options_int(o, "work") > 0 ? 0 : options_seconds(o, "time");
-}
-
 static void *watch_thread(void *context) {
     struct watch *w = context;
     int64_t raised_ns = 0;
@@ -202,7 +222,8 @@ static void *watch_thread(void *context) {
         pthread_cond_timedwait(&w->wake, &w->lock, &until);
         if (w->ended)
             break;
-        draw_live(w);
+        if (w->cli->live)
+            draw_live(w);
         if (stop_raised(w->cli->stop) && raised_ns == 0)
             raised_ns = stop_clock_ns();
         if (w->save && !is_saved) {
@@ -218,18 +239,12 @@ static void *watch_thread(void *context) {
 }
 
 bool watch_open(struct watch *w, struct cli *c, const char *path, int64_t base_cost) {
-    const char *progress = options_text(&c->options, "progress");
     *w = (struct watch){.cli = c,
-                        .terminal = isatty(STDERR_FILENO),
+                        .table = c->progress && !c->progress_json,
                         .base_cost = base_cost,
                         .path = path,
-                        .limit_seconds = limit_of(&c->options),
-                        .start_ns = stop_clock_ns(),
+                        .end_ns = STOP_NEVER,
                         .mem = mem_make(MEM_UNLIMITED)};
-    if (strcmp(progress, "json") == 0)
-        w->style = WATCH_JSON;
-    else if (!c->quiet && strcmp(progress, "never") != 0)
-        w->style = WATCH_TABLE;
     w->arena = arena_make(&w->mem);
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->wake, NULL);
@@ -237,10 +252,15 @@ bool watch_open(struct watch *w, struct cli *c, const char *path, int64_t base_c
     return w->running;
 }
 
+void watch_limit(struct watch *w, double seconds) {
+    pthread_mutex_lock(&w->lock);
+    w->end_ns = seconds > 0 ? w->cli->start_ns + (int64_t)(seconds * NS) : STOP_NEVER;
+    pthread_mutex_unlock(&w->lock);
+}
+
 void watch_begin(struct watch *w, int64_t budget_bytes) {
     pthread_mutex_lock(&w->lock);
     w->budget_bytes = budget_bytes;
-    w->start_ns = stop_clock_ns();
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -248,16 +268,19 @@ void watch_begin_search(void *watch, int64_t budget_bytes) {
     watch_begin(watch, budget_bytes);
 }
 
-void watch_base(struct watch *w, int64_t base_cost) {
+void watch_begin_plan(void *watch, int64_t base_cost, int64_t budget_bytes, int64_t end_ns) {
+    struct watch *w = watch;
     pthread_mutex_lock(&w->lock);
     w->base_cost = base_cost;
+    w->budget_bytes = budget_bytes;
+    w->end_ns = end_ns;
     pthread_mutex_unlock(&w->lock);
 }
 
 void watch_close(struct watch *w) {
     pthread_mutex_lock(&w->lock);
     w->ended = true;
-    clear_live(w);
+    cli_live_clear(w->cli);
     pthread_cond_signal(&w->wake);
     pthread_mutex_unlock(&w->lock);
     if (w->running)

@@ -120,22 +120,21 @@ static const struct option_spec alloc_options[] = {
      "also write the result as JSON; - is standard output, without the report"},
     {"time", 't', OPTION_SECONDS, "TIME", "10s", 0, 0, "stop after this time: 20s, 2m, 1h"},
     {"work", 0, OPTION_INT, "N", "0", 0, INT64_MAX,
-     "limit in steps instead of seconds, for repeatable answers; 0: none"},
-    {"seed", 0, OPTION_INT, "N", "1", 0, INT64_MAX / 2, "start of the random numbers"},
+     "end after this many search steps instead, the same on every machine; 0: no limit"},
+    {"seed", 0, OPTION_INT, "N", "1", 0, INT64_MAX / 2, "seed of the random numbers"},
     {"searches", 0, OPTION_INT, "N", "2", 1, 256,
-     "searches side by side, one thread each; the best answer counts"},
+     "searches in parallel, one thread each; the best result counts"},
     {0}};
 
 const struct command cmd_alloc = {
     .name = "alloc",
-    .summary = "give buffers with known live ranges addresses in the least arena",
+    .summary = "give buffers with known live ranges addresses in the smallest arena",
     .arguments = "BUFFERS.csv",
     .description =
         "The file has the columns id, lower, upper and size: a buffer is live from lower up to, "
-        "not\nincluding, upper. Columns alignment and fixed (an offset that is given) are "
-        "optional.",
-    .least = 1,
-    .most = 1,
+        "not including, upper. Columns alignment and fixed (a given offset) are optional.",
+    .min_arguments = 1,
+    .max_arguments = 1,
     .options = alloc_options,
     .run = run,
 };

@@ -10,7 +10,7 @@ static status run(struct cli *c) {
     struct pool names = pool_make(&c->arena);
     struct model *m;
     const char *format;
-    // The name of the output is looked at first: a long read for nothing helps nobody.
+    // A bad name of the output is reported before the long read.
     status st = load_format(&c->diags, c->arguments[1], options_text(&c->options, "to"), &format);
     if (!st)
         st = load_model(&c->arena, &names, &c->diags, c->arguments[0], &m);
@@ -30,7 +30,7 @@ static status run(struct cli *c) {
 
 static const struct option_spec convert_options[] = {
     {"to", 't', OPTION_CHOICE, "onnx|mfc|dot", NULL, 0, 0,
-     "form of the output; otherwise its name tells"},
+     "form of the output; otherwise by its name"},
     {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
      "also write what is in it as JSON, as mfc inspect does; - is stdout"},
     {0}};
@@ -39,12 +39,11 @@ const struct command cmd_convert = {
     .name = "convert",
     .summary = "turn a model into ONNX, text (.mfc) or a picture (.dot)",
     .arguments = "IN OUT",
-    .description =
-        "IN is ONNX or text, OUT is what its ending says: .onnx, .mfc or .dot. \"-\" is standard\n"
-        "input or output. Nothing is lost between ONNX and text; large weights stay in the file\n"
-        "they came from, and the text refers to it.",
-    .least = 2,
-    .most = 2,
+    .description = "IN is ONNX or text; the ending of OUT gives its form: .onnx, .mfc or .dot. "
+                   "\"-\" is standard input or output. Nothing is lost between ONNX and text; "
+                   "large weights stay in their file, and the text refers to it.",
+    .min_arguments = 2,
+    .max_arguments = 2,
     .options = convert_options,
     .run = run,
 };

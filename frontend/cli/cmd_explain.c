@@ -5,23 +5,9 @@
 #include "ir/base/file.h"
 #include "ir/base/json_write.h"
 
-// Breaks the explanation into lines of at most 80 columns.
 static void print_one(struct str *out, enum diag_code code) {
-    size_t column = 0;
     str_addf(out, "%s (exit code %d)\n", diag_slug(code), (int)diag_status(code));
-    for (const char *p = diag_explanation(code); *p;) {
-        size_t n = strcspn(p, " ");
-        if (column && column + 1 + n > 80) {
-            str_add_char(out, '\n');
-            column = 0;
-        } else if (column) {
-            str_add_char(out, ' ');
-            column++;
-        }
-        str_add_n(out, p, n);
-        column += n;
-        p += n + (p[n] == ' ');
-    }
+    str_add_wrapped(out, diag_explanation(code), 0);
     str_add_char(out, '\n');
 }
 
@@ -64,12 +50,12 @@ static const struct option_spec explain_options[] = {
 
 const struct command cmd_explain = {
     .name = "explain",
-    .summary = "say what a diagnostic means and what to do about it",
+    .summary = "explain a diagnostic and what to do about it",
     .arguments = "[CODE]",
     .description = "A message of mfc ends with its code in brackets, such as [malformed]. Without "
-                   "a code, all of\nthem are listed.",
-    .least = 0,
-    .most = 1,
+                   "a code, all codes are listed.",
+    .min_arguments = 0,
+    .max_arguments = 1,
     .options = explain_options,
     .run = run,
 };

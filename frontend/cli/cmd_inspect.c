@@ -62,10 +62,10 @@ const struct command cmd_inspect = {
     .summary = "show what is in a model: opsets, operators, bytes",
     .arguments = "MODEL",
     .description =
-        "Prints the model's opsets, inputs and outputs, its nodes by operator, and the bytes of\n"
-        "its parameters and of its activations as far as their shapes are declared.",
-    .least = 1,
-    .most = 1,
+        "Prints the opsets of the model, its inputs and outputs, its nodes by operator, and the "
+        "bytes of its parameters and of its activations as far as their shapes are declared.",
+    .min_arguments = 1,
+    .max_arguments = 1,
     .options = inspect_options,
     .passes = true,
     .run = run,

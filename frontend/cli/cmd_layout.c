@@ -10,7 +10,7 @@
 #include "passes/layout/layout_compare.h"
 #include "passes/plan/step.h"
 
-// A plan is laid out as it is; of any other model the training step is made first.
+// A plan is taken as it is; of any other model the training step is made first.
 static status prepare(struct model *m, struct pass_context *c) {
     bool is_plan = pairs_get(&m->metadata, KEY_OPTIONS) != NULL;
     return is_plan ? pass_run_all(PASS_PIPELINE(&pass_shapes, &pass_names, &pass_costs), m, c)
@@ -50,17 +50,17 @@ static status lay_out(struct cli *c, struct model *m, struct pass_context *conte
         st = layout_run(m, context, &l);
     if (st || takes_stdout(c))
         return st;
-    str_addf(&c->out, "nodes     %zu\n", m->graph->order.n);
-    str_addf(&c->out, "buffers   %zu, %zu results in place\n", l.buffers.n - 1, l.n_in_place);
-    str_addf(&c->out, "arena     %lld bytes\n", (long long)l.arena_bytes);
-    str_addf(&c->out, "max live  %lld bytes\n", (long long)l.live_bytes);
-    str_addf(&c->out, "bound     %lld bytes\n", (long long)l.bound_bytes);
+    str_addf(&c->out, "nodes      %zu\n", m->graph->order.n);
+    str_addf(&c->out, "buffers    %zu, %zu results in place\n", l.buffers.n - 1, l.n_in_place);
+    str_addf(&c->out, "arena      %lld bytes\n", (long long)l.arena_bytes);
+    str_addf(&c->out, "max live   %lld bytes\n", (long long)l.live_bytes);
+    str_addf(&c->out, "bound      %lld bytes\n", (long long)l.bound_bytes);
     if (l.live_bytes > 0)
-        str_addf(&c->out, "ratio     %.4f (arena / max live)\n",
+        str_addf(&c->out, "ratio      %.4f (arena / max live)\n",
                  (double)l.arena_bytes / (double)l.live_bytes);
-    str_addf(&c->out, "fixed     %lld bytes, not in the arena\n", (long long)l.persistent_bytes);
+    str_addf(&c->out, "persistent %lld bytes, not in the arena\n", (long long)l.persistent_bytes);
     if (options_int(&c->options, "streams") > 1)
-        str_addf(&c->out, "waits     %zu between streams\n", l.waits.n);
+        str_addf(&c->out, "waits      %zu between streams\n", l.waits.n);
     return ST_OK;
 }
 
@@ -80,7 +80,7 @@ static status run(struct cli *c) {
 
 static const struct option_spec layout_options[] = {
     {"compare", 0, OPTION_FLAG, NULL, NULL, 0, 0,
-     "a table instead: other ways to allocate, and to recompute"},
+     "print a table instead: other ways to allocate and to recompute"},
     {"form", 0, OPTION_CHOICE, "text|markdown|csv|json", "text", 0, 0, "of that table"},
     {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
      "write the addresses, or the table, as JSON; - is stdout"},
@@ -88,15 +88,15 @@ static const struct option_spec layout_options[] = {
 
 const struct command cmd_layout = {
     .name = "layout",
-    .summary = "give every tensor of a training step an address, and compare ways of allocating",
+    .summary = "give every tensor an address, and compare ways of allocation",
     .arguments = "MODEL",
     .description =
-        "Makes the training step of the model (a plan is taken as it is), and lays out what it "
-        "computes\nin one arena. --layout FILE writes the addresses. With --compare: the memory "
-        "and the time of\nno reuse, in place, sharing, both, dynamic pools, sqrt(n) "
-        "checkpointing, recursive\ncheckpointing, and the best that mfc finds for the same time.",
-    .least = 1,
-    .most = 1,
+        "Makes the training step of the model (a plan is taken as it is) and gives every tensor an "
+        "address in one arena. --layout FILE writes the addresses. With --compare: memory and time "
+        "without reuse, in place, sharing, both, dynamic pools, sqrt(n) checkpointing, recursive "
+        "checkpointing, and the best plan at the same time.",
+    .min_arguments = 1,
+    .max_arguments = 1,
     .options = layout_options,
     .passes = true,
     .run = run,

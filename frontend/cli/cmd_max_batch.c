@@ -10,17 +10,18 @@
 #include "ir/base/quantity.h"
 #include "solver/search_options.h"
 
-#define SECONDS 10.0 // for each search, when --time is not given
+#define SECONDS  10.0 // for each search, when --time is not given
+#define SEARCHES 8    // when it is, each search gets this part of it
 
-// How many sizes are to be tried is not known before.
-struct telling {
+// The number of sizes to try is not known in advance.
+struct reporting {
     struct cli *cli;
     double seconds; // for each search
     int64_t n_tried;
 };
 
-static void tell(void *context, const struct solve_method *method, int64_t batch) {
-    struct telling *t = context;
+static void report_begin(void *context, const struct solve_method *method, int64_t batch) {
+    struct reporting *t = context;
     struct arena scratch = arena_make(&t->cli->mem);
     struct str now = str_make(&scratch);
     str_addf(&now, "%s with a batch of %lld", method->name, (long long)batch);
@@ -48,15 +49,18 @@ static status read_budget(struct cli *c, struct batch_settings *s) {
 }
 
 static status read_settings(struct cli *c, struct batch_settings *s) {
-    status st = search_options_read(&c->options, &c->diags, &s->solve);
+    status st = search_options_read(&c->options, 0, &c->diags, &s->solve);
     if (!st)
         st = read_budget(c, s);
     if (!st && (options_given(&c->options, "batch") || options_given(&c->options, "shape")))
         st = diag_error(&c->diags, DIAG_USAGE, loc_none(),
                         "the batch is what is searched for: --batch and --shape would set it; "
                         "--dim binds other dimensions");
-    if (s->solve.work <= 0 && !options_given(&c->options, "time"))
-        s->solve.seconds = SECONDS;
+    s->solve.seconds = search_seconds(&c->options, SECONDS);
+    if (options_given(&c->options, "time")) { // for the whole command
+        c->stop->deadline_ns = c->start_ns + (int64_t)(s->solve.seconds * 1e9);
+        s->solve.seconds /= SEARCHES;
+    }
     s->solve.worker_path = cli_worker_path();
     s->on_runtime = sweep_counts_runtime(&c->options);
     return st;
@@ -84,7 +88,7 @@ static status write_table(struct cli *c, const struct batch_table *t) {
     return st;
 }
 
-// A path that cannot be written is told before the work: opened, and let go.
+// A path that cannot be written is reported before the work.
 static status check_paths(struct cli *c) {
     static const char *const options[] = {"csv", "json"};
     status st = ST_OK;
@@ -106,8 +110,8 @@ static status search(struct cli *c, const struct batch_settings *s,
     struct arena scratch = arena_make(&c->mem);
     struct model *m;
     struct batch_table table;
-    struct telling telling = {.cli = c, .seconds = s->solve.seconds};
-    struct batch_hooks hooks = {.stop = c->stop, .begin = tell, .context = &telling};
+    struct reporting reporting = {.cli = c, .seconds = s->solve.seconds};
+    struct batch_hooks hooks = {.stop = c->stop, .begin = report_begin, .context = &reporting};
     struct pass_context context = cli_context(c, &scratch);
     status st = load_model(&c->arena, &names, &c->diags, c->arguments[0], &m);
     if (st)
@@ -138,7 +142,7 @@ static status run(struct cli *c) {
 
 static const struct option_spec max_batch_options[] = {
     {"methods", 'm', OPTION_LIST, "NAMES", NULL, 0, 0,
-     "what to compare; otherwise portfolio, rounding and all baselines (docs/solver.md)"},
+     "methods to compare; default: portfolio, rounding and all baselines (docs/solver.md)"},
     SWEEP_COUNT_OPTION,
     {"csv", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "write the table as CSV; - is stdout"},
     {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "write the table as JSON; - is stdout"},
@@ -148,14 +152,13 @@ const struct command cmd_max_batch = {
     .name = "max-batch",
     .summary = "find the largest batch that fits a budget, by the search and every baseline",
     .arguments = "MODEL",
-    .description =
-        "--budget is in bytes. --overhead one-forward, which is the default, allows as much extra "
-        "time as\nthe forward pass takes; --overhead 20% a share of the whole step. The batch is "
-        "the first\ndimension of the inputs, open or not. Memory is counted by liveness, as in mfc "
-        "sweep; with\n--count runtime as plans promise it. --time and --work are for each search. "
-        "Ctrl-C ends the\nwork with what is known.",
-    .least = 1,
-    .most = 1,
+    .description = "--budget is in bytes. --overhead one-forward, the default, allows an overhead "
+                   "of one forward pass; --overhead 20% a share of the step. The batch is the "
+                   "first dimension of the inputs, open or not. Memory is the liveness peak, as in "
+                   "mfc sweep; with --count runtime the peak on --runtime. --work is for each "
+                   "search. Ctrl-C ends the work with what is known.",
+    .min_arguments = 1,
+    .max_arguments = 1,
     .options = max_batch_options,
     .passes = true,
     .run = run,

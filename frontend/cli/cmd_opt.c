@@ -185,7 +185,7 @@ static const struct option_spec opt_options[] = {
     {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0,
      "where the result goes: .onnx, .mfc or .dot; otherwise text to standard output"},
     {"to", 't', OPTION_CHOICE, "onnx|mfc|dot", NULL, 0, 0,
-     "form of the output; otherwise its name tells"},
+     "form of the output; otherwise by its name"},
     {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
      "write what is in the result as JSON, as mfc inspect does; - is stdout"},
     {"reproducer", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
@@ -197,13 +197,11 @@ const struct command cmd_opt = {
     .name = "opt",
     .summary = "run passes on a model and show what they do",
     .arguments = "FILE",
-    .description =
-        "FILE is ONNX or text (.mfc). The passes run in the order given, and the graph is "
-        "verified\n"
-        "after each. Without -o the result is printed as text, unless --print-before or\n"
-        "--print-after show what you want to see. mfc opt --list lists the passes.",
-    .least = 0,
-    .most = 1,
+    .description = "FILE is ONNX or text (.mfc). The passes run in the order given, and the graph "
+                   "is verified after each. Without -o the result is printed as text, unless "
+                   "--print-before or --print-after print it. mfc opt --list lists the passes.",
+    .min_arguments = 0,
+    .max_arguments = 1,
     .options = opt_options,
     .passes = true,
     .run = run,

@@ -1,4 +1,5 @@
-// `mfc place PROBLEM`: which device runs what, when, and what is copied, recomputed or offloaded.
+// `mfc place PROBLEM`: which device runs what, when, and what is duplicated, recomputed or
+// offloaded.
 #include <string.h>
 
 #include "frontend/cli/cli.h"
@@ -19,7 +20,7 @@ static status read_problem(struct cli *c, struct placement *p) {
 
 static status read_start(struct cli *c, const struct placement *p, struct strategy *start,
                          struct place_options *o) {
-    const char *path = options_text(&c->options, "start");
+    const char *path = options_text(&c->options, "initial");
     struct source *source = NULL;
     if (!path)
         return ST_OK;
@@ -46,9 +47,9 @@ static status read_settings(struct cli *c, struct place_options *o) {
     const struct options *x = &c->options;
     status st = search_options_read_place(x, &c->arena, &c->diags, o);
     o->allowed.devices = !options_flag(x, "keep-devices");
-    if (!o->allowed.devices && !options_given(x, "start"))
+    if (!o->allowed.devices && !options_given(x, "initial"))
         return diag_error(&c->diags, DIAG_USAGE, loc_none(),
-                          "--keep-devices keeps those of --start FILE, which is missing");
+                          "--keep-devices keeps those of --initial FILE, which is missing");
     o->n_chains = (int32_t)options_int(x, "chains");
     o->exchange = !options_flag(x, "no-exchange");
     o->checkpoint_path = rank_path(c, "checkpoint");
@@ -70,8 +71,8 @@ static void on_improved(void *context, const struct place_event *e, const struct
     struct str makespan = str_make(&scratch), load = str_make(&scratch), line = str_make(&scratch);
     strategy_add_time(&makespan, w->p, facts->makespan_cost);
     strategy_add_time(&load, w->p, facts->load_cost);
-    str_addf(&line, "%8.2f s %12lld proposals   makespan %s   time per sample %s   %d tasks",
-             e->seconds, (long long)e->n_proposals, str_text(&makespan), str_text(&load), best->n);
+    str_addf(&line, "makespan %s, time per sample %s, %d tasks, %lld proposals",
+             str_text(&makespan), str_text(&load), best->n, (long long)e->n_proposals);
     watch_placed(&w->watch, e, str_text(&line));
     arena_free(&scratch);
     cli_best_keep(&w->best, best);
@@ -140,6 +141,7 @@ static status run(struct cli *c) {
     struct place_hooks hooks = {on_improved, &w, c->stop};
     cli_best_open(&w.best, c, &p, &o.objective, options_text(&c->options, "output"));
     watch_open(&w.watch, c, NULL, 0);
+    watch_limit(&w.watch, o.seconds);
     watch_save(&w.watch, cli_best_save, &w.best); // the search ends by itself between two rounds
     int64_t start_ns = stop_clock_ns();
     st = place(&p, &o, &hooks, &c->arena, &c->diags, &r);
@@ -158,41 +160,35 @@ static status run(struct cli *c) {
 }
 
 static const struct option_spec place_options[] = {
-    {"objective", 0, OPTION_TEXT, "WHAT", "latency", 0, 0,
-     "what is to be small: latency, throughput, or a formula over makespan, load, peak, moved, "
-     "energy"},
     {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0, "where the strategy goes; - is stdout"},
     {"json", 0, OPTION_SAME, "FILE", "output", 0, 0, "the same as --output: a strategy is JSON"},
-    {"start", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "a strategy to begin with"},
+#include "solver/placement_options.def"
+    {"initial", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "a strategy as an initial solution"},
+    {"start", 0, OPTION_SAME, "FILE", "initial", 0, 0, NULL},
     {"keep-devices", 0, OPTION_FLAG, NULL, NULL, 0, 0,
-     "every node stays where the start has it; copies, recomputation, offload and order may "
-     "change"},
-    {"time", 't', OPTION_SECONDS, "TIME", "30s", 0, 0, "stop after this time: 20s, 2m, 1h"},
-    {"work", 0, OPTION_INT, "N", "0", 0, INT64_MAX,
-     "end after so many proposals, the same on every machine; 0: no limit"},
-    {"seed", 0, OPTION_INT, "N", "1", 0, INT64_MAX, "start of the random numbers"},
-    {"threads", 'j', OPTION_INT, "N", "0", 0, 1024, "chains side by side; 0: all processors"},
-    {"chains", 0, OPTION_INT, "N", "8", 1, PLACE_MAX_CHAINS, "Markov chains, at different heat"},
+     "every node stays on the device of the initial solution; duplicates, recomputation, offload "
+     "and order may change"},
+#include "solver/search_limits.def"
+    {"t", 't', OPTION_SAME, "TIME", "time", 0, 0, NULL},
+    {"j", 'j', OPTION_SAME, "N", "threads", 0, 0, NULL},
+    {"chains", 0, OPTION_INT, "N", "8", 1, PLACE_MAX_CHAINS,
+     "Markov chains, at different temperatures"},
+    {"no-exchange", 0, OPTION_FLAG, NULL, NULL, 0, 0, "no replica exchange between the chains"},
     {"checkpoint", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "save the state of the search there"},
     {"checkpoint-every", 0, OPTION_SECONDS, "TIME", "10s", 0, 0,
      "shortest time between two checkpoints"},
     {"resume", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "go on from a checkpoint"},
-    {"no-exchange", 0, OPTION_FLAG, NULL, NULL, 0, 0, "chains do not exchange their heat"},
-    {"no-copies", 0, OPTION_FLAG, NULL, NULL, 0, 0, "no node runs on several devices"},
-    {"no-recompute", 0, OPTION_FLAG, NULL, NULL, 0, 0, "no node runs twice on a device"},
-    {"no-offload", 0, OPTION_FLAG, NULL, NULL, 0, 0, "nothing is put aside in host memory"},
     {0}};
 
 const struct command cmd_place = {
     .name = "place",
-    .summary = "place a plain problem on devices, with copies, recomputation and offload",
+    .summary = "place a plain problem on devices: duplicates, recomputation, offload",
     .arguments = "PROBLEM",
-    .description =
-        "Reads an mfc-problem with devices, searches for a strategy that fits the memory of every\n"
-        "device, checks it, and writes it as an mfc-strategy. Ctrl-C ends the search early with "
-        "the\nbest strategy so far.",
-    .least = 1,
-    .most = 1,
+    .description = "Reads an mfc-problem with devices, searches for a strategy that fits the "
+                   "memory of every device, checks it, and writes it as an mfc-strategy. Ctrl-C "
+                   "ends the search early with the best strategy so far.",
+    .min_arguments = 1,
+    .max_arguments = 1,
     .options = place_options,
     .ranks = true,
     .run = run,

@@ -11,12 +11,7 @@
 #include "frontend/pipeline.h"
 #include "frontend/tools/extras.h"
 #include "frontend/version.h"
-
-static void begin(void *context, int64_t base_cost, int64_t budget_bytes) {
-    struct watch *w = context;
-    watch_base(w, base_cost);
-    watch_begin(w, budget_bytes);
-}
+#include "solver/search_options.h"
 
 // What is written besides the plan is written first and shown last, so that all of it appears or
 // nothing does.
@@ -40,8 +35,8 @@ static void on_placed(void *to, const struct place_event *e, const struct strate
     struct watch *w = to;
     struct arena scratch = arena_make(&w->cli->mem);
     struct str line = str_make(&scratch);
-    str_addf(&line, "%8.2f s %12lld proposals   %.6g   %d tasks", e->seconds,
-             (long long)e->n_proposals, e->value, best->n);
+    str_addf(&line, "objective %.6g, %d tasks, %lld proposals", e->value, best->n,
+             (long long)e->n_proposals);
     watch_placed(w, e, str_text(&line));
     arena_free(&scratch);
 }
@@ -50,8 +45,10 @@ static void on_placed(void *to, const struct place_event *e, const struct strate
 static status plan_watched(struct cli *c, struct pipeline *p) {
     struct watch w;
     watch_open(&w, c, NULL, 0);
+    watch_limit(&w, search_seconds(&c->options, SEARCH_PLACEMENT_SECONDS));
     w.patient = true; // the plan is still to be written when the search has ended
-    struct plan_watch watch = {.hooks = watch_hooks(&w), .begin = begin};
+    struct plan_watch watch = {
+        .hooks = watch_hooks(&w), .begin = watch_begin_plan, .round = watch_round};
     p->watch = &watch;
     p->devices_how.hooks = (struct place_hooks){on_placed, &w, c->stop};
     p->devices_how.team = c->team;
@@ -72,7 +69,7 @@ static status plan(struct cli *c, const char *target, struct extras *extras) {
     cli_flush_diags(c);
     st = plan_watched(c, &p);
     if (!st)
-        summary_print(&summary, &p.report);
+        summary_print(&summary, &p.report, target, c->verbose);
     if (!st)
         st = write_extras(c, &p, extras);
     bool leads = cli_leads(c);
@@ -111,28 +108,40 @@ static status run(struct cli *c) {
 }
 
 static const struct option_spec plan_options[] = {
+    {"Output", 0, OPTION_GROUP, NULL, NULL, 0, 0, NULL},
     {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0,
      "the plan to write (.onnx, .mfc or .dot); - is stdout"},
-    EXTRAS_OPTIONS,
-    PIPELINE_RIG_OPTIONS,
-    {"annotate", 0, OPTION_CHOICE, "metadata|onnx", "metadata", 0, 0,
-     "with --rig, how nodes say where they are: by metadata entries, or also in ONNX's own "
-     "multi-device annotations (IR version 11)"},
-    {"split", 0, OPTION_TEXT, "FOLDER", NULL, 0, 0,
-     "with --rig, also write one model per device and round (docs/devices.md)"},
+    {"report", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
+     "also write a report to look at: one HTML file that needs no network"},
+    {"trace", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
+     "also write the schedule as a trace for Perfetto or chrome://tracing"},
+    {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
+     "also write the plan and its numbers as JSON; - is stdout"},
     {"weights", 0, OPTION_CHOICE, "overridable|inputs", "overridable", 0, 0,
-     "how parameters are kept: initializers that can be fed, or plain inputs"},
+     "form of the parameters: initializers that can be fed, or plain inputs"},
     {"initial", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
-     "also write a model that gives the parameters' first values"},
-    {"passes", 0, OPTION_TEXT, "LIST", NULL, 0, 0, "run these passes instead of the whole way"},
+     "also write a model that gives the parameters' initial values"},
+    {"passes", 0, OPTION_TEXT, "LIST", NULL, 0, 0,
+     "run these passes instead of the default pipeline"},
+#include "frontend/inputs/rig_options.def"
+    {"annotate", 0, OPTION_CHOICE, "metadata|onnx", "metadata", 0, 0,
+     "form of the device of a node: metadata entries, or also ONNX's own multi-device annotations "
+     "(IR version 11)"},
+    {"split", 0, OPTION_TEXT, "FOLDER", NULL, 0, 0,
+     "also write one model per device and round (docs/devices.md)"},
     {0}};
 
 const struct command cmd_plan = {
     .name = "plan",
     .summary = "turn a model into a plan; the command when none is named",
     .arguments = "MODEL",
-    .least = 1,
-    .most = 1,
+    .description =
+        "Reads an ONNX model, adds its backward pass, searches for what to keep, what to recompute "
+        "and, with --rig, on which device to run each operator, so that every device stays within "
+        "its memory at the least overhead. Checks the plan and writes a training step that ONNX "
+        "Runtime runs. Ctrl-C ends the search early with the best plan so far.",
+    .min_arguments = 1,
+    .max_arguments = 1,
     .options = plan_options,
     .passes = true,
     .ranks = true,

@@ -1,4 +1,4 @@
-// `mfc rig`: the rigs that mfc knows by name, one of them as a file, or this machine as one.
+// `mfc rig`: rigs known by name, one of them as a file, or this machine as one.
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -17,7 +17,7 @@ static double now_ns(void) {
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-// As many numbers at once, and as many sums side by side, as keep the units of a core busy.
+// Vectors, and independent sums, enough to keep the units of a core busy.
 typedef float lanes __attribute__((vector_size(64)));
 enum { SUMS = 8, ROUNDS = 1 << 14 };
 
@@ -49,7 +49,7 @@ static double measure_rate(void) {
     return flops / passed;
 }
 
-// Bytes read and written per nanosecond by copying more than fits in the caches; 0: no room.
+// Bytes read and written per nanosecond by copying more than fits in the caches; 0: out of memory.
 static double measure_bandwidth(struct arena *a) {
     const size_t n = (size_t)64 << 20;
     char *from = arena_alloc(a, n), *to = arena_alloc(a, n);
@@ -140,11 +140,10 @@ const struct command cmd_rig = {
     .name = "rig",
     .summary = "show devices that plans can be made for, or measure this machine",
     .arguments = "[RIG]",
-    .description =
-        "Without an argument: the rigs known by name. RIG, a name or a file, is checked\n"
-        "and shown device by device as a file that --rig takes (docs/devices.md).",
-    .least = 0,
-    .most = 1,
+    .description = "Without an argument: the rigs known by name. RIG, a name or a file, is checked "
+                   "and shown device by device as a file for --rig (docs/devices.md).",
+    .min_arguments = 0,
+    .max_arguments = 1,
     .options = rig_options,
     .run = run,
 };

@@ -1,4 +1,4 @@
-// `mfc simulate PROBLEM STRATEGY`: carries a strategy out on the devices of a problem.
+// `mfc simulate PROBLEM STRATEGY`: executes a strategy on the devices of a problem.
 #include <string.h>
 
 #include "frontend/cli/cli.h"
@@ -48,13 +48,13 @@ static const struct option_spec simulate_options[] = {
 
 const struct command cmd_simulate = {
     .name = "simulate",
-    .summary = "carry a strategy out on the devices of a placement problem",
+    .summary = "execute a strategy on the devices of a placement problem",
     .arguments = "PROBLEM STRATEGY",
     .description = "Reads an mfc-problem with devices and an mfc-strategy, which may be edited by "
-                   "hand, and tells what\neach device and link does and needs. Exit code 10: it "
-                   "cannot be carried out, or needs more\nmemory than there is.",
-    .least = 2,
-    .most = 2,
+                   "hand, and reports what each device and link does and needs. Exit code 10: the "
+                   "strategy is not executable, or needs more memory than there is.",
+    .min_arguments = 2,
+    .max_arguments = 2,
     .options = simulate_options,
     .run = run,
 };

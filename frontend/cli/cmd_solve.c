@@ -35,7 +35,7 @@ static status read_problem(struct cli *c, struct problem *p) {
 
 static status read_settings(struct cli *c, const struct problem *p, struct solve_options *o) {
     const struct options *x = &c->options;
-    status st = search_options_read(x, &c->diags, o);
+    status st = search_options_read(x, p->n, &c->diags, o);
     if (st)
         return st;
     int64_t given = problem_given_peak(p, &c->arena);
@@ -48,6 +48,7 @@ static status read_settings(struct cli *c, const struct problem *p, struct solve
             "--budget must be more than 0 bytes; every schedule of this problem needs "
             "at least %lld",
             (long long)problem_floor(p, NULL));
+    o->free_order |= search_order_is_auto(x);
     o->worker_path = cli_worker_path();
     return ST_OK;
 }
@@ -112,6 +113,7 @@ static status solve_one(struct cli *c, const struct problem *p, const struct sol
     int64_t base = problem_base_cost(p);
     double max_cost = floor((double)base * (1 + share));
     watch_open(&w, c, options_text(&c->options, "output"), base);
+    watch_limit(&w, o->seconds);
     watch_begin(&w, o->budget_bytes);
     int64_t start_ns = stop_clock_ns();
     struct solve_hooks hooks = watch_hooks(&w);
@@ -156,35 +158,29 @@ static const struct option_spec solve_options[] = {
      "memory to stay within: bytes, or a share of what the given order needs"},
     {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0, "where the schedule goes; - is stdout"},
     {"json", 0, OPTION_SAME, "FILE", "output", 0, 0, "the same as --output: a schedule is JSON"},
-    {"method", 'm', OPTION_TEXT, "NAME", NULL, 0, 0, "how to search; docs/solver.md tells of each"},
-    {"order", 0, OPTION_CHOICE, "given|free", "free", 0, 0,
-     "whether first executions may leave the order of the file"},
-    {"gap", 0, OPTION_TEXT, "SHARE", "0.1%", 0, 0, "end when the cost is this close to the bound"},
-    {"time", 't', OPTION_SECONDS, "TIME", "60s", 0, 0, "stop after this time: 20s, 2m, 1h"},
-    {"work", 0, OPTION_INT, "N", "0", 0, INT64_MAX,
-     "end after so much work, the same on every machine; 0: no limit"},
-    {"seed", 0, OPTION_INT, "N", "1", 0, INT64_MAX, "start of the random numbers"},
-    {"threads", 'j', OPTION_INT, "N", "0", 0, 1024, "searches side by side; 0: all processors"},
     {"overhead", 0, OPTION_TEXT, "SHARE", NULL, 0, 0,
-     "find the least memory with at most so much extra cost, e.g. 10%"},
+     "find the least memory at an overhead of at most this, e.g. 10%"},
     {"sweep", 0, OPTION_TEXT, "A..B/N", NULL, 0, 0,
      "solve N budgets from A to B, e.g. 40%..100%/7, and print the curve"},
     {"matrices", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
      "write Checkmate's S and R: JSON if FILE ends in .json, else characters; - is stdout"},
     {"forward", 0, OPTION_INT, "K", NULL, 0, INT32_MAX,
      "the first K nodes are the forward pass (for the baselines)"},
+#include "solver/search_options.def"
+    {"m", 'm', OPTION_SAME, "NAME", "method", 0, 0, NULL},
+    {"t", 't', OPTION_SAME, "TIME", "time", 0, 0, NULL},
+    {"j", 'j', OPTION_SAME, "N", "threads", 0, 0, NULL},
     {0}};
 
 const struct command cmd_solve = {
     .name = "solve",
     .summary = "find a rematerialization schedule for a plain problem",
     .arguments = "PROBLEM",
-    .description =
-        "Reads an mfc-problem (JSON, or CSV when the name ends in .csv), searches for the "
-        "cheapest schedule\nwithin the budget, checks it, and writes it as an "
-        "mfc-schedule. Ctrl-C ends the search early with\nthe best schedule so far.",
-    .least = 1,
-    .most = 1,
+    .description = "Reads an mfc-problem (JSON, or CSV when the name ends in .csv), searches for "
+                   "the cheapest schedule within the budget, checks it, and writes it as an "
+                   "mfc-schedule. Ctrl-C ends the search early with the best schedule so far.",
+    .min_arguments = 1,
+    .max_arguments = 1,
     .options = solve_options,
     .run = run,
 };

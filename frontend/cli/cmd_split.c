@@ -4,7 +4,7 @@
 #include "frontend/tools/split_plan.h"
 #include "ir/base/file.h"
 
-// The manifest once more, where a program can read it without knowing the folder.
+// The manifest also goes where a program can read it without knowing the folder.
 static status copy_manifest(struct cli *c, const char *to) {
     struct source *s;
     const char *path = file_join(&c->arena, c->arguments[1], "manifest.json");
@@ -48,12 +48,11 @@ const struct command cmd_split = {
     .name = "split",
     .summary = "cut a placed plan into one model per device and round",
     .arguments = "PLAN FOLDER",
-    .description =
-        "PLAN has its nodes on devices. FOLDER, which must not be there yet, gets the\n"
-        "models and manifest.json: for each device what it runs, sends and receives, in\n"
-        "order (docs/devices.md).",
-    .least = 2,
-    .most = 2,
+    .description = "PLAN has its nodes on devices. FOLDER, which must not exist yet, gets the "
+                   "models and manifest.json: for each device what it runs, sends and receives, in "
+                   "order (docs/devices.md).",
+    .min_arguments = 2,
+    .max_arguments = 2,
     .options = split_options,
     .passes = true,
     .run = run,

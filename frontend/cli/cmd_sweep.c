@@ -1,6 +1,6 @@
-// `mfc sweep MODEL --budgets 30%..100%/12`: extra time against memory, by the search and by every
-// published baseline. What is to be written is opened before the work begins, and written also when
-// the work is ended early.
+// `mfc sweep MODEL --budgets 30%..100%/12`: overhead against memory, by the search and by every
+// published baseline. Output files are opened before the work begins, and written also when it is
+// ended early.
 #include <stdio.h>
 #include <string.h>
 
@@ -101,11 +101,11 @@ static bool fill_curves(const struct sweeping *k, struct arena *a, double *knee,
         out->knee = knee;
     }
     struct str note = str_make(a);
-    str_add(&note, "Memory is counted by liveness; the unplanned step needs ");
+    str_add(&note, "Memory is the liveness peak; the baseline step needs ");
     str_add_bytes(&note, s->whole_bytes);
     str_add(&note, ", and ");
     str_add_bytes(&note, s->persistent_bytes);
-    str_addf(&note, " of it always count. %d nodes in %d groups.%s", s->n_nodes, s->n_groups,
+    str_addf(&note, " of it are persistent. %d nodes in %d clusters.%s", s->n_nodes, s->n_groups,
              s->is_interrupted ? " Interrupted: what is missing was not searched for." : "");
     out->note = str_text(&note);
     return fits && !note.failed;
@@ -147,10 +147,9 @@ static status write_targets(struct sweeping *k) {
 
 // ---- Work ----
 
-// What is left is estimated from the limits of the searches to come: simple methods take no time to
-// speak of.
-static void tell_begin(void *context, const struct sweep *s, const struct solve_method *method,
-                       int64_t budget_bytes, int32_t k, int32_t n) {
+// The time left is estimated from the limits of the searches to come; baselines take next to none.
+static void report_begin(void *context, const struct sweep *s, const struct solve_method *method,
+                         int64_t budget_bytes, int32_t k, int32_t n) {
     struct sweeping *w = context;
     struct arena scratch = arena_make(&w->cli->mem);
     struct str now = str_make(&scratch);
@@ -173,6 +172,17 @@ static void tell_begin(void *context, const struct sweep *s, const struct solve_
     arena_free(&scratch);
 }
 
+// --time is for the whole command. Without it each search gets a quarter of what a plan would.
+static double seconds_each(const struct sweeping *k, int32_t n_nodes) {
+    int32_t n_searches = 0;
+    for (size_t i = 0; i < k->n_methods; i++)
+        n_searches += k->methods[i]->baseline ? 0 : k->budgets.n;
+    double seconds = search_seconds(&k->cli->options, 0);
+    if (options_given(&k->cli->options, "time"))
+        return n_searches ? seconds / n_searches : seconds;
+    return k->options.work > 0 ? 0 : search_default_seconds(n_nodes) / 4;
+}
+
 static status search(struct sweeping *k, const struct remat *r, struct arena *a) {
     struct cli *c = k->cli;
     struct sweep *s = &k->sweep;
@@ -184,10 +194,9 @@ static status search(struct sweeping *k, const struct remat *r, struct arena *a)
     s->budgets = s->whole_bytes < 0 ? NULL : budgets_list(&k->budgets, s->whole_bytes, a);
     if (!s->budgets)
         return diag_out_of_memory(&c->diags);
-    if (k->options.work <= 0 && !options_given(&c->options, "time"))
-        k->options.seconds = 1 + (double)r->problem.n / 500;
+    k->options.seconds = seconds_each(k, r->problem.n);
     bool json = strcmp(options_text(&c->options, "progress"), "json") == 0;
-    struct sweep_hooks hooks = {.solve.stop = c->stop, .begin = tell_begin, .context = k};
+    struct sweep_hooks hooks = {.solve.stop = c->stop, .begin = report_begin, .context = k};
     if (json) {
         watch_open(&w, c, NULL, problem_base_cost(&r->problem));
         w.patient = true;
@@ -230,7 +239,7 @@ static status read_settings(struct sweeping *k) {
                                    &k->methods, &k->n_methods);
     st = st ? st : methods;
     if (!st)
-        st = search_options_read(&c->options, &c->diags, &k->options);
+        st = search_options_read(&c->options, 0, &c->diags, &k->options);
     k->options.worker_path = cli_worker_path();
     return st ? st : open_targets(k);
 }
@@ -253,9 +262,9 @@ static status run(struct cli *c) {
 
 static const struct option_spec sweep_options[] = {
     {"budgets", 'b', OPTION_TEXT, "A..B/N", "30%..100%/12", 0, 0,
-     "N budgets from A to B: bytes, or shares of what the unplanned step needs"},
+     "N budgets from A to B: bytes, or shares of the baseline peak"},
     {"methods", 'm', OPTION_LIST, "NAMES", NULL, 0, 0,
-     "what to compare; otherwise portfolio, rounding and all baselines (docs/solver.md)"},
+     "methods to compare; default: portfolio, rounding and all baselines (docs/solver.md)"},
     SWEEP_COUNT_OPTION,
     {"report", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
      "write the curves as a page to look at: one HTML file that needs no network"},
@@ -266,16 +275,14 @@ static const struct option_spec sweep_options[] = {
 
 const struct command cmd_sweep = {
     .name = "sweep",
-    .summary = "draw extra time against memory, for the search and every baseline",
+    .summary = "overhead against memory, for the search and every baseline",
     .arguments = "MODEL",
-    .description =
-        "Makes the training step of the model and plans it at each budget by several methods. "
-        "Memory is\ncounted by liveness, the same for all of them; with --count runtime it is also "
-        "told what each\nschedule needs as a plan. --time and --work are for each search. Ctrl-C "
-        "ends "
-        "the work: what\nwas found so far is written.",
-    .least = 1,
-    .most = 1,
+    .description = "Makes the training step of the model and plans it at each budget by several "
+                   "methods. Memory is the liveness peak, the same for all of them; --count "
+                   "runtime also reports the peak of each plan on --runtime. --work is for each "
+                   "search. Ctrl-C ends the work and writes what was found.",
+    .min_arguments = 1,
+    .max_arguments = 1,
     .options = sweep_options,
     .passes = true,
     .run = run,

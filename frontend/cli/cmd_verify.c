@@ -1,5 +1,5 @@
-// `mfc verify MODEL PLAN`: all that a plan says of itself, derived again. `mfc verify PROBLEM
-// SCHEDULE`: the independent exact replay of a schedule.
+// `mfc verify MODEL PLAN`: every claim of a plan, derived again. `mfc verify PROBLEM SCHEDULE`: the
+// independent exact replay of a schedule.
 #include <string.h>
 
 #include "frontend/cli/cli.h"
@@ -107,12 +107,11 @@ static status verify_schedule(struct cli *c) {
     if (st != ST_OK || takes_stdout(c))
         return st;
     if (s.steps.n == 0) {
-        str_addf(&c->out, "nothing to replay: the schedule says %s and has no steps\n",
+        str_addf(&c->out, "nothing to replay: the schedule claims %s and has no steps\n",
                  outcome_name(s.outcome));
         return ST_OK;
     }
-    str_add(&c->out,
-            "right: every step can be done, and peak, cost, budget and order are as said\n");
+    str_add(&c->out, "valid: the schedule is executable and all its claims hold\n");
     return schedule_report(&c->out, &p, &s, &c->arena) ? ST_OK : diag_out_of_memory(&c->diags);
 }
 
@@ -155,25 +154,23 @@ static status run(struct cli *c) {
 
 static const struct option_spec verify_options[] = {
     {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
-     "write what was found as JSON, right or not; - is stdout"},
+     "write the result as JSON, valid or not; - is stdout"},
     {0}};
 
 const struct command cmd_verify = {
     .name = "verify",
-    .summary = "derive again what a plan or schedule says of itself",
+    .summary = "prove the claims of a plan or schedule again",
     .arguments = "MODEL PLAN | PROBLEM SCHEDULE",
     .description =
-        "MODEL PLAN: makes the training step of the model again, with the options that the plan "
-        "has\nrecorded, and proves from the two files alone that every output is the same "
-        "expression, that\nthe dependencies in the file force its order, and that the peak is "
-        "within the budget and as\nsaid. Options given here take the place of the recorded "
-        "ones.\n\n"
-        "PROBLEM SCHEDULE: reads an mfc-problem and an mfc-schedule, runs the steps in exact "
-        "integers,\nand compares peak, cost, budget and order with what the file says. Bounds are "
-        "checked only\nfor not being above the cost.\n\n"
-        "Exit code 10: something is not as said; the reasons are told.",
-    .least = 2,
-    .most = 2,
+        "MODEL PLAN: derives the training step of the model, with the options recorded in the "
+        "plan, and proves from the two files alone that every output is the same expression, that "
+        "the dependencies in the file force its order, and that the peak is within budget and as "
+        "claimed. Options given here replace the recorded ones.\n\nPROBLEM SCHEDULE: reads an "
+        "mfc-problem and an mfc-schedule, runs the steps in exact integers, and compares peak, "
+        "cost, budget and order with the claims of the file. Bounds are checked only for not being "
+        "above the cost.\n\nExit code 10: a claim does not hold; the reasons are listed.",
+    .min_arguments = 2,
+    .max_arguments = 2,
     .options = verify_options,
     .passes = true,
     .run = run,

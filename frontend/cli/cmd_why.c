@@ -1,4 +1,4 @@
-// `mfc why PLAN NAME`: what a plan does with a node or value, and what the other choice would cost.
+// `mfc why PLAN NAME`: what a plan does with a node or value, and the cost of the alternative.
 // Sizes and times follow from the plan itself by the passes `shapes` and `costs`.
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "ir/base/file.h"
 #include "ir/keys.h"
 
-static status tell(struct cli *c, const struct model *plan, struct arena *a) {
+static status answer(struct cli *c, const struct model *plan, struct arena *a) {
     const char *path = options_text(&c->options, "json");
     struct timeline t;
     struct why w;
@@ -43,7 +43,7 @@ static status explain(struct cli *c, struct model *plan) {
     if (!st)
         st = why_link(plan, &c->diags);
     if (!st)
-        st = tell(c, plan, &scratch);
+        st = answer(c, plan, &scratch);
     arena_free(&scratch);
     return st;
 }
@@ -64,15 +64,15 @@ static const struct option_spec why_options[] = {
 
 const struct command cmd_why = {
     .name = "why",
-    .summary = "tell what a plan does with a tensor, and what the other choice would cost",
+    .summary = "show what a plan does with a tensor, and evaluate the alternative",
     .arguments = "PLAN NAME",
-    .description = "NAME is a node or a value of the plan or of the step that it was made from. "
-                   "Tells whether it is\nkept, recomputed or moved, when it runs and how long it "
-                   "is held, and what the other choice\nwould do to the peak and to the time. "
-                   "Times are by the same cost model as for planning:\nwhen that was given a "
-                   "profile or costs, give them here too.",
-    .least = 2,
-    .most = 2,
+    .description =
+        "NAME is a node or a value of the plan or of its baseline step. Reports whether it is "
+        "kept, recomputed or moved, when it runs and how long it is kept, and what the alternative "
+        "would do to the peak and to the overhead. Times come from the cost model of the plan: if "
+        "that was made with a profile or costs, give them here too.",
+    .min_arguments = 2,
+    .max_arguments = 2,
     .options = why_options,
     .passes = true,
     .run = run,

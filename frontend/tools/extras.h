@@ -8,17 +8,6 @@
 #include "ir/base/options.h"
 #include "passes/plan/plan.h"
 
-// Rows for the option table of a command that has extras.
-// clang-format off
-#define EXTRAS_OPTIONS                                                                             \
-    {"report", 0, OPTION_TEXT, "FILE", NULL, 0, 0,                                                 \
-     "also write a report to look at: one HTML file that needs no network"},                       \
-    {"trace", 0, OPTION_TEXT, "FILE", NULL, 0, 0,                                                  \
-     "also write the schedule as a trace for Perfetto or chrome://tracing"},                       \
-    {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0,                                                   \
-     "also write the plan and its numbers as JSON; - is stdout"}
-// clang-format on
-
 enum extra { EXTRA_REPORT, EXTRA_TRACE, EXTRA_JSON, EXTRA_COUNT_ };
 
 struct extras {

@@ -163,7 +163,7 @@ static status try_batch(struct searching *k, int64_t batch, bool *fits) {
 // ---- Around it ----
 
 static bool is_stopped(const struct searching *k) {
-    return k->hooks->stop && stop_raised(k->hooks->stop);
+    return k->hooks->stop && stop_now(k->hooks->stop);
 }
 
 // Leaves the largest that fits and the smallest that does not in the line. What a stop interrupted

@@ -11,6 +11,8 @@
 #include "ir/base/checked.h"
 #include "ir/base/quantity.h"
 
+#define HELP_COLUMN 30
+
 struct options options_make(struct arena *a) {
     return (struct options){.arena = a};
 }
@@ -45,7 +47,7 @@ static bool parse_list(struct arena *a, const char *text, struct option_value *v
 }
 
 static bool in_range(const struct option_spec *s, double x) {
-    return (s->least == 0 && s->most == 0) || (x >= (double)s->least && x <= (double)s->most);
+    return (s->min == 0 && s->max == 0) || (x >= (double)s->min && x <= (double)s->max);
 }
 
 // What a value of this kind looks like; NULL: `text` is one, and `v` holds it.
@@ -82,6 +84,7 @@ static const char *parse_value(const struct option_spec *s, const char *text,
     case OPTION_TEXT:
     case OPTION_LIST:
     case OPTION_SAME:
+    case OPTION_GROUP:
         break;
     }
     return NULL;
@@ -95,9 +98,9 @@ static status set_item(struct options *o, struct diags *d, struct option_item *i
     if (given && !v.given)
         v = (struct option_value){0};
     const char *wanted = parse_value(s, text, &v);
-    if (wanted && (s->least || s->most) && (s->kind == OPTION_INT || s->kind == OPTION_REAL))
+    if (wanted && (s->min || s->max) && (s->kind == OPTION_INT || s->kind == OPTION_REAL))
         return diag_error(d, DIAG_USAGE, loc_none(), "--%s wants %s from %lld to %lld, not \"%s\"",
-                          s->name, wanted, (long long)s->least, (long long)s->most, text);
+                          s->name, wanted, (long long)s->min, (long long)s->max, text);
     if (wanted)
         return diag_error(d, DIAG_USAGE, loc_none(), "--%s wants %s, not \"%s\"", s->name, wanted,
                           text);
@@ -113,6 +116,8 @@ static status set_item(struct options *o, struct diags *d, struct option_item *i
 status options_add(struct options *o, struct diags *d, const struct option_spec *table) {
     status st = ST_OK;
     for (const struct option_spec *s = table; s && s->name && !st; s++) {
+        if (s->kind == OPTION_GROUP)
+            continue;
         assert(!find(o, s->name));
         if (!VEC_PUSH(o->arena, &o->items, ((struct option_item){.spec = s})))
             return diag_out_of_memory(d);
@@ -183,21 +188,35 @@ int64_t options_budget(const struct options *o, const char *name, int64_t whole_
     return n_bytes;
 }
 
-void options_help(struct str *out, const struct option_spec *table) {
+static void add_row(struct str *out, const struct option_spec *s) {
+    struct str left = str_make(out->arena), right = str_make(out->arena);
+    if (s->letter)
+        str_addf(&left, "  -%c, --%s", s->letter, s->name);
+    else
+        str_addf(&left, "      --%s", s->name);
+    if (s->argument)
+        str_addf(&left, "=%s", s->argument);
+    // A left part that is too wide gets a line of its own.
+    if (left.n < HELP_COLUMN)
+        str_addf(out, "%-*s", HELP_COLUMN, str_text(&left));
+    else
+        str_addf(out, "%s\n%*s", str_text(&left), HELP_COLUMN, "");
+    str_add(&right, s->help);
+    if (s->default_text && s->kind != OPTION_FLAG && s->kind != OPTION_SAME)
+        str_addf(&right, " (%s)", s->default_text);
+    str_add_wrapped(out, str_text(&right), HELP_COLUMN);
+    str_add_char(out, '\n');
+}
+
+void options_help(struct str *out, const struct option_spec *table, const char *heading) {
+    const char *now = NULL;
     for (const struct option_spec *s = table; s && s->name; s++) {
-        struct str left = str_make(out->arena);
-        if (s->letter)
-            str_addf(&left, "  -%c, --%s", s->letter, s->name);
-        else
-            str_addf(&left, "      --%s", s->name);
-        if (s->argument)
-            str_addf(&left, "=%s", s->argument);
-        // A left part that is too wide gets a line of its own.
-        str_addf(out, left.n < 30 ? "%-30s" : "%s\n                              ",
-                 str_text(&left));
-        str_add(out, s->help);
-        if (s->default_text && s->kind != OPTION_FLAG && s->kind != OPTION_SAME)
-            str_addf(out, " (%s)", s->default_text);
-        str_add_char(out, '\n');
+        if (s->kind == OPTION_GROUP) {
+            now = s->name;
+            continue;
+        }
+        if (!s->help || (now ? !heading || strcmp(now, heading) != 0 : heading != NULL))
+            continue;
+        add_row(out, s);
     }
 }

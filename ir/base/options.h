@@ -25,24 +25,24 @@ enum option_kind {
     OPTION_FLAG,    // no argument on the command line; "true" or "false" through the library
     OPTION_TEXT,    // any text, e.g. a file name
     OPTION_CHOICE,  // one of the words in `argument`, which are separated by |
-    OPTION_INT,     // whole number within least..most
-    OPTION_REAL,    // finite number within least..most
+    OPTION_INT,     // whole number within min..max
+    OPTION_REAL,    // finite number within min..max
     OPTION_SECONDS, // 20, 20s, 500ms, 2m, 1.5h (quantity.h)
-    OPTION_BYTES,   // 4096, 64MiB, 1.5GB
+    OPTION_BYTES,   // 4096, 64MiB, 1.5GB, in any case
     OPTION_BUDGET,  // bytes as above, or a share such as 60%; "none" where `argument` names it
     OPTION_LIST,    // texts, separated by commas; given again, it is added to
-    OPTION_SAME,    // another name of the option that `default_text` names
+    OPTION_SAME,    // another name of the option that `default_text` names; hidden without a help
+    OPTION_GROUP,   // not an option: `name` is the heading of the rows that follow, in the help
 };
 
 struct option_spec {
     const char *name;
     char letter; // 0: none
     enum option_kind kind;
-    const char *argument; // as the help shows it; NULL for a flag
-    const char
-        *default_text;   // the default, as one would type it; NULL: none; SAME: an option's name
-    int64_t least, most; // of INT, REAL and SECONDS; both 0: no limits
-    const char *help;    // one line, no full stop
+    const char *argument;     // as the help shows it; NULL for a flag
+    const char *default_text; // as one would type it; NULL: none; SAME: the other option's name
+    int64_t min, max;         // of INT, REAL and SECONDS; both 0: no limits
+    const char *help;         // one sentence, no full stop
 };
 
 struct option_value {
@@ -68,7 +68,7 @@ struct options {
 
 struct options options_make(struct arena *a);
 
-// Takes a table in, with its defaults. Names and letters must differ from those already there.
+// Adds a table with its defaults. Names and letters must differ from those already there.
 status options_add(struct options *o, struct diags *d, const struct option_spec *table);
 
 // Sets one from text; an unknown name (with the nearest known one) or a bad value is a diagnostic.
@@ -88,5 +88,6 @@ int64_t options_bytes(const struct options *o, const char *name, int64_t otherwi
 int64_t options_budget(const struct options *o, const char *name, int64_t whole_bytes,
                        int64_t otherwise);
 
-// One line an option, aligned, for --help.
-void options_help(struct str *out, const struct option_spec *table);
+// The rows of a table that stand under this heading, for --help: aligned, within 80 columns. NULL:
+// the rows before any heading.
+void options_help(struct str *out, const struct option_spec *table, const char *heading);

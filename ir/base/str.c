@@ -233,3 +233,28 @@ const char *pool_intern(struct pool *p, const char *text) {
 const char *pool_find(const struct pool *p, const char *text) {
     return pool_lookup(p, text, strlen(text));
 }
+
+void str_add_wrapped(struct str *s, const char *text, int indent) {
+    size_t column = (size_t)indent;
+    bool is_first = true; // on its line
+    for (const char *p = text; *p;) {
+        size_t n = strcspn(p, " \n");
+        if (!is_first && column + 1 + n > STR_WIDTH) {
+            str_addf(s, "\n%*s", indent, "");
+            column = (size_t)indent;
+        } else if (!is_first) {
+            str_add_char(s, ' ');
+            column++;
+        }
+        str_add_n(s, p, n);
+        column += n;
+        is_first = false;
+        p += n;
+        if (*p == ' ') {
+            p++;
+            continue;
+        }
+        for (; *p == '\n'; p++, is_first = true, column = (size_t)indent)
+            str_addf(s, "\n%*s", p[1] && p[1] != '\n' ? indent : 0, "");
+    }
+}

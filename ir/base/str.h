@@ -36,6 +36,11 @@ void str_add_bytes(struct str *s, int64_t n_bytes);
 // Formatted text in an arena; NULL when there is no room.
 __attribute__((format(printf, 2, 3))) char *str_format(struct arena *a, const char *format, ...);
 
+// Text broken between words into lines of at most STR_WIDTH columns. The first line begins in
+// column `indent`, the others are indented so far. Line breaks of the text stay.
+#define STR_WIDTH 80
+void str_add_wrapped(struct str *s, const char *text, int indent);
+
 // Offset of the first byte that is not part of legal UTF-8 (or is NUL), or n.
 size_t str_utf8_error(const char *bytes, size_t n);
 

@@ -6,6 +6,7 @@
 
 // The defaults are about one core of a server in ONNX Runtime's kernels: see docs/costs.md.
 static const struct option_spec options[] = {
+    {"Costs", 0, OPTION_GROUP, NULL, NULL, 0, 0, NULL},
     {"rate", 0, OPTION_REAL, "GFLOPS", "100", 0, INT32_MAX,
      "arithmetic of the device, in 1e9 operations per second"},
     {"bandwidth", 0, OPTION_REAL, "GBPS", "15", 0, INT32_MAX,

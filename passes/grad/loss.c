@@ -10,6 +10,7 @@
 #include "passes/shape/shape.h"
 
 static const struct option_spec options[] = {
+    {"Loss and training", 0, OPTION_GROUP, NULL, NULL, 0, 0, NULL},
     {"loss", 0, OPTION_TEXT, "auto|cross-entropy|mse|bce-logits|sum|output:NAME|vjp", "auto", 0, 0,
      "what to differentiate"},
     {"label-type", 0, OPTION_CHOICE, "int64|int32", "int64", 0, 0, "element type of class labels"},

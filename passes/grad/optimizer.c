@@ -10,12 +10,13 @@
 #include "passes/pass.h"
 #include "passes/shape/shape.h"
 
-static const struct option_spec options[] = {{"optimizer", 0, OPTION_CHOICE,
-                                              "none|sgd|momentum|adam|adamw", "none", 0, 0,
-                                              "append the update of the parameters"},
-                                             {"keep-grads", 0, OPTION_FLAG, NULL, NULL, 0, 0,
-                                              "keep the gradients as outputs beside the updates"},
-                                             {0}};
+static const struct option_spec options[] = {
+    {"Loss and training", 0, OPTION_GROUP, NULL, NULL, 0, 0, NULL},
+    {"optimizer", 0, OPTION_CHOICE, "none|sgd|momentum|adam|adamw", "none", 0, 0,
+     "append the update of the parameters"},
+    {"keep-grads", 0, OPTION_FLAG, NULL, NULL, 0, 0,
+     "keep the gradients as outputs beside the updates"},
+    {0}};
 
 enum scalar { LR, MOMENTUM, BETA1, BETA2, EPSILON, WEIGHT_DECAY, STEP, N_SCALARS };
 

@@ -10,6 +10,7 @@
 #include "passes/patterns.h"
 
 const struct option_spec params_options[] = {
+    {"Loss and training", 0, OPTION_GROUP, NULL, NULL, 0, 0, NULL},
     {"train", 0, OPTION_LIST, "PATTERN", NULL, 0, 0,
      "train only parameters of these names (* and ? match)"},
     {"freeze", 0, OPTION_LIST, "PATTERN", NULL, 0, 0, "do not train parameters of these names"},

@@ -182,6 +182,7 @@ static status run(struct model *m, struct pass_context *c) {
 }
 
 static const struct option_spec options[] = {
+    {"Output", 0, OPTION_GROUP, NULL, NULL, 0, 0, NULL},
     {"layout", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
      "write the address of every tensor to this file, as JSON"},
     {"streams", 0, OPTION_INT, "N", "1", 1, 64, "number of streams whose nodes run concurrently"},

@@ -205,7 +205,7 @@ status layout_compare(const struct model *step, struct pass_context *c, struct l
     *out = (struct layout_rows){0};
     status st = remat_make(step->graph, c, false, &k.remat);
     if (!st)
-        st = remat_settings_read(c->options, BUDGET_NONE, c->diags, &settings);
+        st = remat_settings_read(c->options, &k.remat, BUDGET_NONE, c->diags, &settings);
     if (st)
         return st;
     k.solve = settings.solve;

@@ -1,5 +1,6 @@
-// The checks that every plan passes before it is written: see plan.h.
-#include "ir/base/options.h"
+// What every plan passes after the search, before it is written: the checks, and the static layout
+// of its arena.
+#include "ir/base/quantity.h"
 #include "ir/check/device_peaks.h"
 #include "ir/check/equivalence.h"
 #include "ir/keys.h"
@@ -33,4 +34,12 @@ status plan_check(const struct model *m, struct pass_context *c, const struct pl
     if (st)
         return st;
     return r->placed ? check_devices(m, r->placed, c) : check_budget(r, c->diags);
+}
+
+status plan_lay_out(struct model *m, struct pass_context *c, struct plan_report *r) {
+    status st = pass_run(&pass_layout, m, c);
+    const char *arena_bytes = pairs_get(&m->metadata, KEY_ARENA);
+    if (!st && arena_bytes)
+        quantity_parse_bytes(arena_bytes, &r->arena_bytes);
+    return st;
 }

@@ -1,11 +1,15 @@
 // Plans for several devices: see plan_devices.h.
 #include "passes/plan/plan_devices.h"
 
+#include <math.h>
+
 #include "ir/check/device_peaks.h"
 #include "ir/copy.h"
 #include "ir/devices.h"
 #include "ir/keys.h"
 #include "solver/search_options.h"
+
+#define MIN_SECONDS 0.1 // for a search that begins after the end of --time
 
 status plan_placement_make(struct model *m, const struct rig *rig, struct pass_context *c,
                            struct plan_placement *out) {
@@ -95,6 +99,9 @@ status plan_devices(struct model *m, const struct rig *rig, struct pass_context 
         st = plan_placement_make(m, rig, c, &p->placement);
     if (st)
         return st;
+    int64_t end_ns = plan_end_ns(c, o.seconds);
+    if (end_ns != STOP_NEVER) // what the command has left
+        o.seconds = fmax((double)(end_ns - stop_clock_ns()) * 1e-9, MIN_SECONDS);
     o.team = how->team;
     o.worker_path = c->worker_path;
     if (how->objective)

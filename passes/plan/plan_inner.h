@@ -15,24 +15,35 @@ struct planning {
     struct remat coarse, fine;
     struct remat_settings settings;
     int64_t budget_bytes; // the user's
+    int64_t end_ns;       // of the time of the command; STOP_NEVER
+    bool is_pass;         // only the schedule is applied; control nodes are another pass's
 };
 
-// What a schedule is on the runtime.
+static inline bool plan_is_stopped(const struct planning *k) {
+    return k->c->stop && stop_raised(k->c->stop);
+}
+
+// A schedule as the runtime will run it.
 struct trial {
     int64_t peak_bytes, plain_peak_bytes, fused_peak_bytes, liveness_bytes;
     struct remat_result result;
-    const char *top; // the largest tensors at the peak, in words
+    const char *top; // the largest tensors at the peak, as text
 };
 
-// The best so far that keeps the promise.
-struct winner {
+// The cheapest schedule so far whose plan fits the budget.
+struct plan_incumbent {
     const struct remat *problem; // NULL: there is none
     struct schedule schedule;
     int64_t cost; // of the plan
 };
 
+// plan_search.c
+status plan_search(struct planning *k, struct plan_incumbent *best);
+
 // plan_trial.c: the schedule becomes the plan, in the model itself; `a` is scratch.
 status plan_apply(struct planning *k, struct model *m, const struct remat *r, struct steps steps,
                   struct arena *a, struct trial *out);
-// The same on a copy that is gone afterwards.
+// The same on a copy of the step, which is then freed.
 status plan_try(struct planning *k, const struct remat *r, struct steps steps, struct trial *out);
+// Less than the cost of the schedule where parts of a recomputed cluster are dead.
+int64_t plan_cost(const struct planning *k, const struct trial *t);

@@ -1,4 +1,4 @@
-// What a schedule is on the runtime: it is applied and rewritten, and the runtime model is asked.
+// A trial: the schedule is applied to the step and rewritten, and the runtime model measures it.
 #include "ir/copy.h"
 #include "passes/plan/plan_inner.h"
 
@@ -43,6 +43,10 @@ status plan_try(struct planning *k, const struct remat *r, struct steps steps, s
     return st;
 }
 
+int64_t plan_cost(const struct planning *k, const struct trial *t) {
+    return k->out->base_cost + t->result.recompute_cost;
+}
+
 status plan_measure(struct model *step, const struct remat *r, struct steps steps,
                     struct pass_context *c, int64_t *peak_bytes) {
     struct plan_report unread = {0};
@@ -50,8 +54,13 @@ status plan_measure(struct model *step, const struct remat *r, struct steps step
     struct planning k = {.m = step, .c = &silent, .out = &unread};
     struct trial t = {0};
     silent.progress = NULL;
-    runtime_find(options_text(c->options, "runtime"), &k.runtime); // there are no other words
+    runtime_find(options_text(c->options, "runtime"), &k.runtime); // the option has no other values
     status st = plan_try(&k, r, steps, &t);
     *peak_bytes = t.peak_bytes;
     return st;
+}
+
+int64_t plan_end_ns(const struct pass_context *c, double seconds) {
+    int64_t start_ns = c->start_ns ? c->start_ns : stop_clock_ns();
+    return seconds > 0 && seconds < 1e9 ? start_ns + (int64_t)(seconds * 1e9) : STOP_NEVER;
 }

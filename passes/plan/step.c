@@ -29,21 +29,24 @@ static void add_value(struct str *out, const struct option_value *v) {
         str_add(out, v->text);
 }
 
+static bool is_given(const struct option_spec *s, const struct options *o) {
+    return s->kind != OPTION_GROUP && options_given(o, s->name);
+}
+
 // The given options of one pass, each once however often the pass runs.
 static void add_options(struct str *out, const struct pass *p, const struct options *o) {
     for (const struct option_spec *s = p->options; s && s->name; s++) {
-        const struct option_value *v = options_get(o, s->name);
-        if (!v->given)
+        if (!is_given(s, o))
             continue;
         str_addf(out, "%s=", s->name);
-        add_value(out, v);
+        add_value(out, options_get(o, s->name));
         str_add_char(out, '\n');
     }
 }
 
 static status refuse_line_breaks(const struct pass *p, const struct options *o, struct diags *d) {
     for (const struct option_spec *s = p->options; s && s->name; s++)
-        if (options_given(o, s->name) && strchr(options_get(o, s->name)->text, '\n'))
+        if (is_given(s, o) && strchr(options_get(o, s->name)->text, '\n'))
             return diag_error(d, DIAG_USAGE, loc_none(), "the value of --%s has a line break",
                               s->name);
     return ST_OK;

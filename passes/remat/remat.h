@@ -120,9 +120,10 @@ struct remat_settings {
 };
 
 // `whole_bytes` is 100 % of a budget that is given as a share.
-status remat_settings_read(const struct options *o, int64_t whole_bytes, struct diags *d,
-                           struct remat_settings *out);
-bool remat_is_off(const struct options *o); // --budget none
+status remat_settings_read(const struct options *o, const struct remat *r, int64_t whole_bytes,
+                           struct diags *d, struct remat_settings *out);
+extern const struct option_spec remat_options[]; // of the pass
+bool remat_is_off(const struct options *o);      // --budget none
 
 // Hooks that report each improvement as a line of progress.
 struct solve_hooks remat_hooks(struct pass_context *c);

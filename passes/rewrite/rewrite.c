@@ -34,6 +34,7 @@
 #include "passes/shape/shape.h"
 
 static const struct option_spec options[] = {
+    {"Budget", 0, OPTION_GROUP, NULL, NULL, 0, 0, NULL},
     {"runtime", 0, OPTION_CHOICE, "ort|file-order", "ort", 0, 0,
      "what the step will run on: ONNX Runtime, or a runtime that runs nodes in file order"},
     {"runtime-shapes", 0, OPTION_CHOICE, "hidden|known", "hidden", 0, 0,

@@ -9,6 +9,7 @@
 #include "passes/shape/shape.h"
 
 static const struct option_spec options[] = {
+    {"Model", 0, OPTION_GROUP, NULL, NULL, 0, 0, NULL},
     {"dim", 0, OPTION_LIST, "NAME=N", NULL, 0, 0, "bind a symbolic dimension; may be repeated"},
     {"batch", 0, OPTION_INT, "N", NULL, 1, INT32_MAX,
      "bind the batch: the unknown first dimension of the inputs"},

@@ -169,7 +169,7 @@ def check_words(page, text):
 def check_modules(text):
     rules = {}
     for node in ast.parse(read("tests/structure/includes.py")).body:
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", None) in ("BASE", "DOORS", "PASSES", "MODULES"):
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", None) in ("BASE", "TABLES", "DOORS", "PASSES", "MODULES"):
             exec(compile(ast.Module([node], []), "includes.py", "exec"), rules)
     said = {}
     for cell, uses in re.findall(r"^\| (`[^|]*) \|.*\| ([^|]*) \|$", text, re.M):

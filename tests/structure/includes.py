@@ -11,8 +11,9 @@ setjmp signal spawn stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib
 strings sys/ time unistd dirent linux/ poll""".split()
 
 BASE = ["ir/base", "ir"]
+TABLES = ["solver/search_options.def", "solver/search_limits.def", "solver/placement_options.def"]  # option rows
 DOORS = ["solver/solve.h", "solver/curve.h", "solver/place.h", "solver/offsets.h", "solver/search_options.h",
-         "solver/model"]
+         "solver/model"] + TABLES
 PASSES = BASE + DOORS + ["passes"]
 
 # module -> (modules, or single headers, that it may include beside its own; outside libraries)
@@ -46,7 +47,7 @@ MODULES = {
     "backend/onnx": (BASE, []),
     "backend/report": (BASE + ["ir/runtime", "backend"], []),
     "frontend/onnx": (BASE + ["third_party/onnx"], ["protobuf-c/"]),
-    "frontend/inputs": (BASE + ["passes/cost", "passes/remat", "solver/model"], ["jansson"]),
+    "frontend/inputs": (BASE + TABLES + ["passes/cost", "passes/remat", "solver/model"], ["jansson"]),
     "frontend/tools": (BASE + DOORS + ["ir/check", "ir/runtime", "passes", "passes/layout", "passes/plan",
                                        "passes/remat", "backend", "backend/report", "frontend"], []),
     "frontend": (BASE + ["ir/text", "backend", "backend/onnx", "passes", "passes/plan", "frontend/onnx",

@@ -122,6 +122,31 @@ static void a_near_miss_is_named(void **state) {
     scene_close(&s);
 }
 
+static void help_is_grouped_and_wrapped(void **state) {
+    (void)state;
+    static const struct option_spec grouped[] = {
+        {"plain", 0, OPTION_FLAG, NULL, NULL, 0, 0, "before any heading"},
+        {"Limits", 0, OPTION_GROUP, NULL, NULL, 0, 0, NULL},
+        {"limit", 'l', OPTION_BYTES, "SIZE", "1K", 0, 0,
+         "a sentence that is much longer than what fits on one line of eighty columns"},
+        {"old", 0, OPTION_SAME, "SIZE", "limit", 0, 0, NULL},
+        {0}};
+    struct scene s;
+    scene_open(&s);
+    struct str text = str_make(&s.arena);
+    options_help(&text, grouped, "Limits");
+    assert_string_equal(str_text(&text),
+                        "  -l, --limit=SIZE            a sentence that is much longer than what "
+                        "fits on\n                              one line of eighty columns (1K)\n");
+    text = str_make(&s.arena);
+    options_help(&text, grouped, NULL);
+    assert_string_equal(str_text(&text), "      --plain                 before any heading\n");
+    struct options o = options_make(&s.arena);
+    assert_int_equal(options_add(&o, &s.diags, grouped), ST_OK);
+    assert_int_equal(o.items.n, 3); // a heading is not an option
+    scene_close(&s);
+}
+
 static void every_failing_allocation_is_survived(void **state) {
     (void)state;
     for (int64_t k = 0; k < 30; k++) {
@@ -144,6 +169,7 @@ int main(void) {
         cmocka_unit_test(second_names_set_the_first),
         cmocka_unit_test(bad_values_are_refused),
         cmocka_unit_test(a_near_miss_is_named),
+        cmocka_unit_test(help_is_grouped_and_wrapped),
         cmocka_unit_test(every_failing_allocation_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,250 @@
+// The rounds of the search for one device. The solver plans by the liveness peak; what counts is
+// the peak of the runtime model, of the graph with its control nodes. So each round searches for a
+// schedule, applies it to a copy of the step, rewrites it and measures it. When the peak is over
+// the budget, the next round gives the solver so much less; when there is slack, more. The first
+// problem is coarse (clusters of nodes); where it has no solution, the problem of single nodes is
+// tried, and then that in any order.
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+
+#include "passes/plan/plan_inner.h"
+#include "solver/model/schedule_report.h"
+#include "solver/search_options.h"
+
+#define MAX_ROUNDS    8
+#define MAX_GRACE     2
+#define SLACK_PART    100 // slack of less than this part of the budget is not worth another round
+#define FIRST_SHARE   2   // of the time: the first search,
+#define TIGHTER_SHARE 4   // one after a plan that was over the budget,
+#define LOOSER_SHARE  16  // and one that is to use the slack
+#define WORK_SHARE    2   // of the work, relative to the first: as the shares of the time
+#define GRACE_SECONDS 1.0 // after the end of the time, to bring what there is within the budget
+
+enum level { COARSE, FINE, FINE_FREE };
+
+// The state of the search between two rounds.
+struct rounds {
+    const struct remat *r;
+    enum level level;
+    int n, n_grace;
+    int64_t aim_bytes;    // the solver's budget
+    struct steps initial; // the schedule of the round before
+    int64_t known_bytes;  // least budget that some search could meet; INT64_MAX: none
+    struct trial least;   // trial with the least peak
+    bool was_over;        // one of the trials was over the budget
+    int64_t cost;         // of the round before
+};
+
+static void begin_search(void *context, int64_t budget_bytes) {
+    struct planning *k = context;
+    if (k->watch && k->watch->begin)
+        k->watch->begin(k->watch->hooks.context, k->out->base_cost, budget_bytes, k->end_ns);
+}
+
+// The solver's hooks have one context: this planning. Events are passed on to the watch.
+static void on_progress(void *context, const struct solve_event *e) {
+    struct planning *k = context;
+    if (k->hooks.progress)
+        k->hooks.progress(k->hooks.context, e);
+}
+
+static void on_improved(void *context, const struct schedule *best) {
+    struct planning *k = context;
+    if (k->hooks.improved)
+        k->hooks.improved(k->hooks.context, best);
+}
+
+// ---- Limits ----
+
+// Of the command's time; INFINITY without a limit.
+static double seconds_left(const struct planning *k) {
+    return k->end_ns == STOP_NEVER ? INFINITY : (double)(k->end_ns - stop_clock_ns()) * 1e-9;
+}
+
+static bool is_over(const struct planning *k) {
+    return plan_is_stopped(k) || seconds_left(k) <= 0;
+}
+
+// Limits of one search. Later rounds have an initial solution and get less.
+static void set_limits(const struct planning *k, struct rounds *h, struct solve_options *o) {
+    bool first = h->initial.n == 0;
+    int looser = LOOSER_SHARE / TIGHTER_SHARE;
+    int share = first ? FIRST_SHARE : h->was_over ? TIGHTER_SHARE : LOOSER_SHARE;
+    if (o->work > 0 && !first)
+        o->work = o->work / (h->was_over ? WORK_SHARE : WORK_SHARE * looser) + 1;
+    if (!first && !h->was_over)
+        o->gap /= WORK_SHARE * looser; // the initial solution is within the gap already
+    if (is_over(k)) {
+        o->seconds = GRACE_SECONDS;
+        h->n_grace++;
+    } else if (k->end_ns != STOP_NEVER) {
+        o->seconds = fmin(o->seconds / share, seconds_left(k));
+    }
+}
+
+static status search(struct planning *k, struct rounds *h, struct schedule *out) {
+    struct remat_settings s = k->settings;
+    struct stop grace = {.deadline_ns = STOP_NEVER};
+    struct solve_hooks hooks = {
+        .progress = on_progress, .improved = on_improved, .context = k, .stop = k->c->stop};
+    s.solve.budget_bytes = h->aim_bytes;
+    s.solve.starts = &h->initial;
+    s.solve.n_initial = h->initial.n ? 1 : 0;
+    if (plan_is_stopped(k))
+        hooks.stop = &grace;
+    s.begin = begin_search;
+    set_limits(k, h, &s.solve);
+    h->n++;
+    return remat_search(h->r, &s, &hooks, k->c->arena, k->c->diags, out);
+}
+
+// ---- Reports ----
+
+__attribute__((format(printf, 4, 5))) static void
+report_round(const struct planning *k, const struct rounds *h, bool more, const char *format, ...) {
+    struct arena scratch = arena_make(k->c->arena->mem);
+    struct str text = str_make(&scratch);
+    va_list args;
+    va_start(args, format);
+    str_addv(&text, format, args);
+    va_end(args);
+    if (k->watch && k->watch->round)
+        k->watch->round(k->watch->hooks.context, h->n, more, str_text(&text));
+    else
+        pass_progress(k->c, "search %d: %s", h->n, str_text(&text));
+    arena_free(&scratch);
+}
+
+static void report_trial(const struct planning *k, const struct rounds *h, const struct trial *t,
+                         bool more) {
+    struct arena scratch = arena_make(k->c->arena->mem);
+    struct str size = str_make(&scratch), over = str_make(&scratch);
+    int64_t excess = k->settings.dual ? 0 : t->peak_bytes - k->budget_bytes;
+    str_add_bytes(&size, t->peak_bytes);
+    if (excess > 0) {
+        str_add(&over, ", ");
+        str_add_bytes(&over, excess);
+        str_add(&over, " over the budget");
+    }
+    int64_t base = k->out->base_cost;
+    report_round(k, h, more, "overhead %.2f %%, planned peak %s%s",
+                 base > 0 ? 100.0 * (double)t->result.recompute_cost / (double)base : 0.0,
+                 str_text(&size), str_text(&over));
+    arena_free(&scratch);
+}
+
+static status refuse(struct planning *k, const struct trial *best) {
+    struct arena scratch = arena_make(k->c->arena->mem);
+    struct str text = str_make(&scratch);
+    str_add(&text, "found no plan within ");
+    str_add_bytes(&text, k->budget_bytes);
+    str_addf(&text, " (%lld B) on runtime %s: the best one needs ", (long long)k->budget_bytes,
+             k->out->runtime);
+    str_add_bytes(&text, best->peak_bytes);
+    str_addf(&text, " (%lld B); the largest tensors at its peak: %s", (long long)best->peak_bytes,
+             best->top);
+    status st = diag_error(k->c->diags, DIAG_NO_PLAN, loc_none(), "%s", str_text(&text));
+    arena_free(&scratch);
+    return st;
+}
+
+// ---- Rounds ----
+
+static bool may_free_order(const struct planning *k) {
+    return search_order_is_auto(k->c->options);
+}
+
+// No schedule was found: the next level, or the end. ST_OK: go on.
+static status after_failure(struct planning *k, struct rounds *h, struct schedule *s) {
+    if (s->known_bytes > 0 && s->known_bytes < h->known_bytes)
+        h->known_bytes = s->known_bytes;
+    if (is_over(k) || h->level == (may_free_order(k) ? FINE_FREE : FINE)) {
+        s->known_bytes = h->known_bytes < INT64_MAX ? h->known_bytes : 0;
+        return h->was_over ? refuse(k, &h->least)
+                           : schedule_report_failure(&h->r->problem, s, k->c->arena, k->c->diags);
+    }
+    h->r = &k->fine;
+    if (++h->level == FINE_FREE) {
+        report_round(k, h, true, "no schedule in the order of the step; next: any order");
+        k->settings.solve.free_order = true;
+        return ST_OK;
+    }
+    report_round(k, h, true, "no schedule of %u clusters; next: single nodes",
+                 k->coarse.clusters.n);
+    h->initial.n = 0; // it is one of clusters
+    return remat_make(k->m->graph, k->c, true, &k->fine);
+}
+
+// A schedule was found: measure the plan, and decide whether another round is worth it.
+static status after_success(struct planning *k, struct rounds *h, const struct schedule *s,
+                            struct plan_incumbent *best, bool *more) {
+    struct trial t;
+    status st = plan_try(k, h->r, s->steps, &t);
+    if (st)
+        return st;
+    int64_t cost = plan_cost(k, &t), slack = k->budget_bytes - t.peak_bytes;
+    bool dual = k->settings.dual, better = cost < h->cost, fits = dual || slack >= 0;
+    if (t.peak_bytes < h->least.peak_bytes)
+        h->least = t;
+    if (fits && (!best->problem || cost < best->cost))
+        *best = (struct plan_incumbent){h->r, *s, cost};
+    *more = !fits || (better && !h->was_over && slack >= k->budget_bytes / SLACK_PART &&
+                      cost > k->out->base_cost);
+    h->was_over |= !fits;
+    h->initial = s->steps;
+    h->cost = cost;
+    h->aim_bytes += dual ? 0 : slack;
+    *more &= !dual && !(is_over(k) && fits) && h->aim_bytes > h->r->problem.persistent_bytes;
+    report_trial(k, h, &t, *more);
+    return ST_OK;
+}
+
+// The least memory was searched for in the order of the step. A plan in another order counts if it
+// is worth its looser bound.
+static status try_free_order(struct planning *k, struct rounds *h, struct plan_incumbent *best) {
+    struct schedule s;
+    struct trial t;
+    k->settings.solve.free_order = true;
+    h->was_over = true; // for its share of the time
+    status st = search(k, h, &s);
+    if (st)
+        return st == ST_INFEASIBLE || st == ST_NO_PLAN ? ST_OK : st;
+    st = plan_try(k, h->r, s.steps, &t);
+    if (st)
+        return st;
+    report_trial(k, h, &t, false);
+    int64_t peak = h->least.peak_bytes, cost = plan_cost(k, &t);
+    bool smaller = t.peak_bytes < peak - peak / SLACK_PART;
+    bool cheaper = t.peak_bytes <= peak && cost < best->cost - best->cost / SLACK_PART;
+    if (smaller || cheaper)
+        *best = (struct plan_incumbent){h->r, s, cost};
+    return ST_OK;
+}
+
+status plan_search(struct planning *k, struct plan_incumbent *best) {
+    struct rounds h = {.r = &k->coarse,
+                       .aim_bytes = k->budget_bytes,
+                       .known_bytes = INT64_MAX,
+                       .least = {.peak_bytes = INT64_MAX, .top = ""},
+                       .cost = INT64_MAX};
+    bool more = true;
+    assert(!best->problem);
+    while (more && h.n < MAX_ROUNDS && h.n_grace < MAX_GRACE) {
+        struct schedule s;
+        status st = search(k, &h, &s);
+        bool none = st == ST_INFEASIBLE || st == ST_NO_PLAN;
+        if (none && best->problem)
+            return ST_OK; // no plan uses the slack
+        if (none)
+            st = after_failure(k, &h, &s);
+        else if (!st)
+            st = after_success(k, &h, &s, best, &more);
+        if (st)
+            return st;
+    }
+    if (!best->problem)
+        return refuse(k, &h.least);
+    bool free_too = k->settings.dual && may_free_order(k) && !is_over(k);
+    return free_too ? try_free_order(k, &h, best) : ST_OK;
+}
