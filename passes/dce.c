@@ -1,7 +1,7 @@
-// Dead code elimination: nodes whose results nobody needs go, and with them the initializers that
-// only they read. Stages, for each graph and function: subgraphs first, so that what they no longer
-// capture is not needed here either; then one walk backwards through the order, which is
-// topological, so that a node is looked at after everything that reads it.
+// Dead code elimination: removes dead nodes, and the initializers that only they read. Stages, for
+// each graph and function: subgraphs first, so that values they no longer capture are dead in the
+// enclosing graph too; then one backward walk through the order, which is topological, so that a
+// node is visited after all of its readers.
 #include "passes/pass.h"
 
 static status dce_graph(struct graph *g, struct pass_context *c, int64_t *n_removed);
@@ -20,7 +20,7 @@ static status dce_subgraphs(const struct node *n, struct pass_context *c, int64_
 
 static void need_captured(const struct graph *sub, bool *needed) {
     for (size_t v = 1; sub && v < sub->values.n; v++)
-        needed[sub->values.at[v].outer.i] = true; // [0] is nobody's
+        needed[sub->values.at[v].outer.i] = true; // [0] is unused
 }
 
 static void need_operands(const struct node *n, bool *needed) {
@@ -35,27 +35,27 @@ static void need_operands(const struct node *n, bool *needed) {
     }
 }
 
-static bool is_needed(const struct node *n, const bool *needed) {
+static bool is_live(const struct node *n, const bool *needed) {
     for (uint32_t k = 0; k < n->n_out; k++)
         if (n->out[k].i && needed[n->out[k].i])
             return true;
     return false;
 }
 
-static bool is_there(const struct value *v) {
+static bool is_defined(const struct value *v) {
     return v->def.i || v->is_input || v->is_output || v->init || v->sparse_init || v->outer.i;
 }
 
-// What nobody captures any more is no longer a name for the outer value; what is gone needs no
-// declaration. `was` says which values were there before.
-static void drop_names(struct graph *g, const bool *needed, const bool *was) {
+// Drops captures that are dead, and declarations of values that are no longer defined. `was`:
+// values defined before.
+static void drop_dead_values(struct graph *g, const bool *needed, const bool *was) {
     for (size_t v = 1; v < g->values.n; v++)
         if (!needed[v] && !g->values.at[v].has_info)
             g->values.at[v].outer = VALUE_NONE;
     size_t n = 0;
     for (size_t i = 0; i < g->infos.n; i++) {
         struct value *v = graph_value(g, g->infos.at[i]);
-        v->has_info = is_there(v) || !was[g->infos.at[i].i];
+        v->has_info = is_defined(v) || !was[g->infos.at[i].i];
         if (v->has_info)
             g->infos.at[n++] = g->infos.at[i];
     }
@@ -68,13 +68,13 @@ static status dce_graph(struct graph *g, struct pass_context *c, int64_t *n_remo
     if (!needed || !was)
         return diag_out_of_memory(c->diags);
     for (size_t v = 1; v < g->values.n; v++)
-        was[v] = is_there(&g->values.at[v]);
+        was[v] = is_defined(&g->values.at[v]);
     for (size_t i = 0; i < g->outputs.n; i++)
         needed[g->outputs.at[i].i] = true;
     for (size_t i = g->order.n; i-- > 0;) {
         node_id id = g->order.at[i];
         struct node *n = graph_node(g, id);
-        if (!is_needed(n, needed)) {
+        if (!is_live(n, needed)) {
             graph_remove_node(g, id);
             ++*n_removed;
             continue;
@@ -85,10 +85,10 @@ static status dce_graph(struct graph *g, struct pass_context *c, int64_t *n_remo
         need_operands(n, needed);
     }
     graph_sweep(g);
-    for (size_t i = 0; i < g->inputs.n; i++) // belong to the interface, also with an initializer
+    for (size_t i = 0; i < g->inputs.n; i++) // inputs stay, also those with an initializer
         needed[g->inputs.at[i].i] = true;
     graph_keep_inits(g, needed);
-    drop_names(g, needed, was);
+    drop_dead_values(g, needed, was);
     return ST_OK;
 }
 
@@ -103,7 +103,7 @@ static status run(struct model *m, struct pass_context *c) {
 
 const struct pass pass_dce = {
     .name = "dce",
-    .summary = "remove nodes and initializers that no output needs",
+    .summary = "remove dead nodes and initializers",
     .needs = FACT_TOPO,
     .run = run,
 };

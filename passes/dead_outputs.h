@@ -1,8 +1,7 @@
-// Dead outputs of a node, such as the indices of a MaxPool whose recomputation feeds the backward
-// pass. ONNX Runtime computes them, and since it frees a tensor behind its last reader, it never
-// frees them. Those that an operator may leave out are left out. Not the mask of a Dropout, which
-// keeps it random (rewrite_masks.c); nor where the number of outputs selects what the operator
-// does.
+// Drops dead outputs of a node, such as the indices of a MaxPool whose recomputation feeds the
+// backward pass. ONNX Runtime computes them, and since it frees a tensor after its last reader, it
+// never frees them. Only optional outputs are dropped; not the mask of a Dropout, which keeps the
+// node random (rewrite_masks.c), nor where the number of outputs selects what the operator does.
 #pragma once
 
 #include "ir/graph.h"

@@ -1,8 +1,8 @@
-// Folding: what is known before anything runs needs no node. Stages: Constant nodes become
-// initializers; Identity of an initializer becomes the initializer (exporters tie equal parameters
-// that way, and they are one parameter); nodes whose outputs shape arithmetic knows become
-// initializers; a Dropout that drops nothing, and Identity in general, go; If with a known
-// condition is replaced by its branch. What only the folded nodes read is left to dce.
+// Constant folding. Stages: Constant nodes become initializers; Identity of an initializer is
+// replaced by the initializer (exporters tie equal parameters in this way, and they are one
+// parameter); nodes whose outputs shape arithmetic knows become initializers; Identity in general,
+// and Dropout that drops nothing, are removed; an If with a known condition is replaced by its
+// branch. Nodes that are dead afterwards are left to dce.
 #include <string.h>
 
 #include "ir/base/limits.h"
@@ -13,8 +13,8 @@ struct fold {
     struct model *m;
     struct graph *g;
     struct pass_context *c;
-    value_id *now;   // per value: what stands for it
-    size_t n_values; // that `now` covers
+    value_id *now;   // per value: its replacement
+    size_t n_values; // of `now`
     int64_t n_folded;
 };
 
@@ -34,7 +34,7 @@ static status make_init(struct fold *f, value_id v, struct tensor *t, bool const
     return ST_OK;
 }
 
-// The tensor that a Constant node holds, in whichever of its attributes.
+// The tensor of a Constant node, from whichever of its attributes holds it.
 static struct tensor *constant_tensor(struct fold *f, const struct node *n) {
     struct arena *a = f->m->arena;
     for (uint32_t i = 0; i < n->n_attrs; i++) {
@@ -58,7 +58,7 @@ static struct tensor *constant_tensor(struct fold *f, const struct node *n) {
     return NULL;
 }
 
-static bool plain_constant(const struct node *n) {
+static bool is_foldable_constant(const struct node *n) {
     enum attr_kind k = n->n_attrs == 1 && !n->attrs[0].ref ? n->attrs[0].kind : ATTR_NONE;
     return n->op == OP_Constant && (k == ATTR_TENSOR || k == ATTR_INT || k == ATTR_INTS ||
                                     k == ATTR_FLOAT || k == ATTR_FLOATS);
@@ -68,16 +68,16 @@ static status fold_constant(struct fold *f, node_id id) {
     struct node *n = graph_node(f->g, id);
     struct tensor *t = constant_tensor(f, n);
     int64_t count;
-    // A single number is part of a formula; several are weights, which some exporters keep in
-    // Constant nodes.
+    // A single number is part of a formula; larger tensors are weights, which some exporters store
+    // in Constant nodes.
     bool constant = !t || !tensor_elements(t, &count) || count <= 1;
     graph_remove_node(f->g, id);
     f->n_folded++;
     return make_init(f, n->out[0], t, constant);
 }
 
-// All elements of all outputs known, as numbers, and small.
-static bool known_outputs(const struct fold *f, const struct node *n) {
+// Shape arithmetic knows all elements of all outputs.
+static bool has_known_outputs(const struct fold *f, const struct node *n) {
     for (uint32_t k = 0; k < n->n_out; k++) {
         const struct value *v = graph_value(f->g, n->out[k]);
         int64_t count;
@@ -114,8 +114,7 @@ static status fold_known(struct fold *f, node_id id) {
     return st;
 }
 
-// Scales of a Resize that are put together from constants: a constant too, and none that is
-// trained.
+// Scales of a Resize that are concatenated from constants are a constant that is not trained.
 static status fold_scales(struct fold *f, const struct node *n) {
     node_id from = n->op == OP_Resize && n->n_in > 2 ? graph_value(f->g, n->in[2])->def : NODE_NONE;
     struct shape s = {.g = f->g, .n = n, .a = f->c->arena, .d = f->c->diags};
@@ -128,7 +127,7 @@ static status fold_scales(struct fold *f, const struct node *n) {
     return make_init(f, n->in[2], tensor_from_reals(f->m->arena, ELEM_F32, x, &count, 1), true);
 }
 
-// Dropout passes its input on when it is not in training mode, or drops with probability 0.
+// Dropout is the identity outside of training mode, and with ratio 0.
 static bool drops_nothing(const struct fold *f, const struct node *n) {
     if (n->op != OP_Dropout)
         return false;
@@ -138,7 +137,7 @@ static bool drops_nothing(const struct fold *f, const struct node *n) {
     int64_t *training;
     double *p;
     if (n->n_out > 1 && n->out[1].i)
-        return false; // somebody may read the mask
+        return false; // the mask may be read
     if (!mode)
         return true;
     if (mode->init && !mode->is_input && tensor_elements(mode->init, &count) && count == 1 &&
@@ -148,9 +147,9 @@ static bool drops_nothing(const struct fold *f, const struct node *n) {
            count == 1 && !tensor_reals(ratio->init, f->c->arena, f->c->diags, &p) && p[0] == 0;
 }
 
-// The output is another name for the input: readers take the input. An output of the graph keeps
-// its node, because its name must stay.
-static bool passes_on(const struct fold *f, const struct node *n) {
+// The output equals the input, so that readers can read the input. An output of the graph keeps its
+// node, because its name must stay.
+static bool is_identity(const struct fold *f, const struct node *n) {
     return (n->op == OP_Identity || drops_nothing(f, n)) &&
            !graph_value(f->g, n->out[0])->is_output && graph_value(f->g, n->in[0])->type &&
            graph_value(f->g, n->in[0])->type->kind == TYPE_TENSOR;
@@ -172,7 +171,7 @@ static const struct attr *taken_branch(const struct fold *f, const struct node *
     return a && a->kind == ATTR_GRAPH && a->g->outputs.n == n->n_out ? a : NULL;
 }
 
-// Copies the branch's nodes and constants into the graph. Names that are taken get new ones.
+// Copies the nodes and constants of the branch into the graph, under new names where necessary.
 static status inline_branch(struct fold *f, node_id id, const struct graph *branch) {
     struct graph *g = f->g;
     struct node n = *graph_node(g, id);
@@ -221,14 +220,14 @@ static status inline_branch(struct fold *f, node_id id, const struct graph *bran
     return ST_OK;
 }
 
-static bool has_subgraph_inside(const struct graph *branch) {
+static bool has_nested_subgraph(const struct graph *branch) {
     for (size_t i = 0; i < branch->order.n; i++)
         if (op_info(graph_node(branch, branch->order.at[i])->op)->flags & OPF_CONTROL)
             return true;
     return false;
 }
 
-// One walk in order. *again: branches were inlined, whose nodes want folding and types too.
+// One walk in order. *again: branches were inlined, whose nodes need types and folding too.
 static status walk(struct fold *f, bool *again) {
     struct graph *g = f->g;
     size_t n_order = g->order.n;
@@ -242,14 +241,14 @@ static status walk(struct fold *f, bool *again) {
         st = fold_scales(f, n);
         if (st)
             break;
-        if (plain_constant(n)) {
+        if (is_foldable_constant(n)) {
             st = fold_constant(f, id);
-        } else if (branch && !has_subgraph_inside(branch->g)) {
+        } else if (branch && !has_nested_subgraph(branch->g)) {
             *again = true;
             st = inline_branch(f, id, branch->g);
-        } else if (known_outputs(f, n)) {
+        } else if (has_known_outputs(f, n)) {
             st = fold_known(f, id);
-        } else if (passes_on(f, n)) {
+        } else if (is_identity(f, n)) {
             f->now[n->out[0].i] = n->in[0];
             graph_remove_node(g, id);
             f->n_folded++;
@@ -281,8 +280,7 @@ static status run(struct model *m, struct pass_context *c) {
 
 const struct pass pass_fold = {
     .name = "fold",
-    .summary =
-        "compute what is known before anything runs: constants, shape arithmetic, decided branches",
+    .summary = "fold constants, shape arithmetic and decided branches",
     .needs = FACT_TOPO | FACT_SHAPES,
     .breaks = FACT_COSTS,
     .run = run,

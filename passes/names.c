@@ -1,11 +1,12 @@
-// Names: every node of the graph gets a name of its own, for profiles, reports and viewers find it
-// by that. A name that is there stays with the first node that has it. The others get it with a
-// number behind it; a node without a name gets that of its first result.
+// The pass `names`: makes node names unique, so that profiles, reports and viewers can refer to
+// nodes by name. The first node with a name keeps it; the others get the name with a number
+// appended. A node without a name gets that of its first result.
 #include "ir/base/map.h"
 #include "passes/pass.h"
 
-// `stem`, or the first of stem.1, stem.2, … that no node has. NULL: no room.
-static const char *fresh(struct map *taken, struct map *last, struct model *m, const char *stem) {
+// `stem`, or the first of stem.1, stem.2, … that is not taken. NULL: out of memory.
+static const char *unique_name(struct map *taken, struct map *last, struct model *m,
+                               const char *stem) {
     int64_t k = 0;
     const char *name = stem;
     map_get_text(last, stem, &k);
@@ -29,7 +30,7 @@ static status run(struct model *m, struct pass_context *c) {
     }
     for (size_t i = 0; i < nameless.n; i++) {
         struct node *n = graph_node(g, nameless.at[i]);
-        if (!(n->name = fresh(&taken, &last, m, node_called(g, nameless.at[i]))))
+        if (!(n->name = unique_name(&taken, &last, m, node_called(g, nameless.at[i]))))
             return diag_out_of_memory(c->diags);
     }
     return ST_OK;

@@ -1,4 +1,4 @@
-// Lists of name patterns: see patterns.h.
+// The name patterns of an option: see patterns.h.
 #include "passes/patterns.h"
 
 status patterns_open(struct pass_context *c, const char *option, struct patterns *out) {

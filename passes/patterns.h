@@ -1,5 +1,5 @@
-// Lists of name patterns, as options give them, with a mark for each that has matched: one that
-// matches nothing is a misspelling.
+// The name patterns of an option, with a mark for each that has matched: a pattern that matches
+// nothing is probably misspelled, and an error.
 #pragma once
 
 #include "passes/pass.h"
@@ -12,5 +12,5 @@ struct patterns {
 
 status patterns_open(struct pass_context *c, const char *option, struct patterns *out);
 bool patterns_match(struct patterns *t, const char *name); // name may be NULL
-// An error for each pattern that has matched no `what`.
+// Reports an error for each pattern that has matched nothing; `what` is what patterns match.
 status patterns_close(struct pass_context *c, const struct patterns *t, const char *what);

@@ -1,4 +1,4 @@
-// Puts the nodes of every graph and function into a topological order (ir/topo.c).
+// The pass `sort`: puts the nodes of every graph and function into a topological order (ir/topo.c).
 #include "passes/pass.h"
 
 static status run(struct model *m, struct pass_context *c) {

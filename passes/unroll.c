@@ -1,8 +1,8 @@
-// Unrolling: RNN, GRU and LSTM become plain operators, one cell a time step, because neither the
-// gates nor the states in between are outputs of those operators and gradients need them. The
-// products of all inputs with their weights are taken at once; what remains in a step is one
-// product with the state and elementwise work. Follows the operators' definitions for both
-// directions, initial states, peepholes and both forms of GRU's reset.
+// The pass `unroll`: replaces RNN, GRU and LSTM by plain operators, one cell per time step.
+// Gradients need the gates and the states of all steps, which are not outputs of these operators.
+// The products of all inputs with their weights are computed at once; a step consists of one
+// product with the state and elementwise operators. Follows the definitions of the operators for
+// both directions, initial states, peepholes and both forms of the reset of GRU.
 #include <string.h>
 
 #include "ir/build.h"
@@ -12,12 +12,12 @@
 struct cell {
     struct builder *b;
     enum elem elem;
-    int64_t n_steps, batch, hidden;
+    int64_t hidden;
     const char *gate, *cell, *out; // activations f, g, h of this direction
     bool reset_after;              // GRU: linear_before_reset
     value_id recurrent;            // R^T [hidden, gates * hidden]
-    value_id r_bias; // GRU: the recurrent bias of the candidate, which the reset gate may scale
-    value_id peephole[3]; // LSTM: of input, output and forget gate; none without
+    value_id r_bias;               // GRU with reset_after: the recurrent bias of the candidate
+    value_id peephole[3];          // LSTM: of input, output and forget gate; or none
 };
 
 struct state {
@@ -37,7 +37,7 @@ static value_id transpose(struct builder *b, value_id v) {
     return build_op(b, "Transpose", VALUES(v), ATTRS(attr_ints("perm", (int64_t[]){1, 0}, 2)));
 }
 
-// Row `d` of the first dimension, which is dropped.
+// Row `d` of the first dimension, reshaped to `dims`.
 static value_id direction(struct builder *b, value_id v, int64_t d, const int64_t *dims,
                           int64_t rank) {
     return v.i ? reshape(b, slice(b, v, 0, d, d + 1), dims, rank) : VALUE_NONE;
@@ -60,7 +60,7 @@ static struct state rnn_step(struct cell *c, value_id x, struct state s) {
         .h = BUILD(c->b, c->gate, add(c, x, BUILD(c->b, "MatMul", s.h, c->recurrent)))};
 }
 
-// Gates come as z (update), r (reset), h (candidate).
+// The gates are z (update), r (reset), h (candidate), in this order.
 static struct state gru_step(struct cell *c, value_id x, struct state s) {
     value_id gx[3], gh[3];
     split_gates(c, x, gx, 3);
@@ -85,7 +85,7 @@ static struct state gru_step(struct cell *c, value_id x, struct state s) {
     return (struct state){.h = add(c, candidate, mul(c, z, BUILD(c->b, "Sub", s.h, candidate)))};
 }
 
-// Gates come as i (input), o (output), f (forget), c (candidate).
+// The gates are i (input), o (output), f (forget), c (candidate), in this order.
 static struct state lstm_step(struct cell *c, value_id x, struct state s) {
     value_id g[4];
     split_gates(c, add(c, x, BUILD(c->b, "MatMul", s.h, c->recurrent)), g, 4);
@@ -114,7 +114,7 @@ struct unroll {
 static status refuse(struct unroll *u, const char *why) {
     return diag_error(u->c->diags, DIAG_NO_GRADIENT,
                       loc_path(u->g->model->path, node_path(u->g, u->id, u->c->arena)),
-                      "cannot be unrolled: %s", why);
+                      "cannot be unrolled, so it has no gradient: %s", why);
 }
 
 static bool has(const struct unroll *u, uint32_t k) {
@@ -125,8 +125,8 @@ static value_id input(const struct unroll *u, uint32_t k) {
     return has(u, k) ? u->n.in[k] : VALUE_NONE;
 }
 
-// Lengths that are all the full length change nothing; others would stop each row at another step.
-static bool full_lengths(struct unroll *u) {
+// All sequences have the full length. Others would stop each row at another step.
+static bool has_full_lengths(struct unroll *u) {
     struct shape s = {
         u->g, u->id, &u->n, u->g->model->arena, u->c->diags, model_opset(u->g->model, "")};
     int64_t *x, n;
@@ -157,7 +157,7 @@ static status read_node(struct unroll *u) {
     const struct type *x = graph_value(u->g, u->n.in[0])->type,
                       *r = graph_value(u->g, u->n.in[2])->type;
     if (!type_is_static(x) || !type_is_static(r) || x->rank != 3 || r->rank != 3)
-        return refuse(u, "its shapes are not known");
+        return refuse(u, "its shapes are unknown");
     u->batch_first = node_int(&u->n, "layout", 0) != 0;
     u->n_steps = x->dims[u->batch_first].size;
     u->batch = x->dims[!u->batch_first].size;
@@ -167,14 +167,14 @@ static status read_node(struct unroll *u) {
     u->gates = u->n.op == OP_LSTM ? 4 : u->n.op == OP_GRU ? 3 : 1;
     if (u->n_steps < 1)
         return refuse(u, "it has no time steps");
-    if (!full_lengths(u))
-        return refuse(u, "the lengths of its sequences differ, or are not known before it runs");
+    if (!has_full_lengths(u))
+        return refuse(u, "the lengths of its sequences differ or are not constant");
     if (node_attr(&u->n, "clip") || node_int(&u->n, "input_forget", 0))
         return refuse(u, "clip and input_forget are not supported");
     for (int64_t k = 0; k < 3 * u->directions; k++)
         if (!activation(u, k, "Tanh"))
             return refuse(
-                u, "it uses an activation other than Sigmoid, Tanh, Relu, Softsign and Softplus");
+                u, "only the activations Sigmoid, Tanh, Relu, Softsign and Softplus are supported");
     return ST_OK;
 }
 
@@ -186,8 +186,6 @@ static struct cell make_cell(struct unroll *u, int64_t d) {
                                       : 1;
     struct cell c = {.b = b,
                      .elem = graph_value(u->g, u->n.in[0])->type->elem,
-                     .n_steps = u->n_steps,
-                     .batch = u->batch,
                      .hidden = h,
                      .gate = activation(u, d * per, per == 1 ? "Tanh" : "Sigmoid"),
                      .cell = activation(u, d * per + 1, "Tanh"),
@@ -200,7 +198,7 @@ static struct cell make_cell(struct unroll *u, int64_t d) {
     return c;
 }
 
-// x W^T + bias for all steps at once, as one value [batch, gates * hidden] a step.
+// x W^T + bias for all steps at once, split into one value [batch, gates * hidden] per step.
 static void input_products(struct unroll *u, struct cell *c, int64_t d, value_id x,
                            value_id *steps) {
     struct builder *b = &u->b;
@@ -211,8 +209,7 @@ static void input_products(struct unroll *u, struct cell *c, int64_t d, value_id
     if (has(u, 3)) {
         value_id both = direction(b, input(u, 3), d, (int64_t[]){2 * wide}, 1);
         value_id wb = slice(b, both, 0, 0, wide), rb = slice(b, both, 0, wide, 2 * wide);
-        // With the reset after the product, the candidate's recurrent bias is inside of what the
-        // gate scales.
+        // With reset_after, the gate also scales the recurrent bias of the candidate.
         if (u->n.op == OP_GRU && c->reset_after) {
             c->r_bias = slice(b, rb, 0, 2 * h, 3 * h);
             int64_t pad[] = {0, h};
@@ -273,8 +270,8 @@ static value_id concat(struct builder *b, const value_id *parts, int64_t n, int6
     return n == 1 ? parts[0] : build_op(b, "Concat", in, ATTRS(attr_int("axis", axis)));
 }
 
-// The operator's own output takes over what was built for it.
-static void deliver(struct unroll *u, uint32_t k, value_id built) {
+// Makes the result the output k of the replaced node.
+static void set_output(struct unroll *u, uint32_t k, value_id built) {
     if (u->b.failed || k >= u->n.n_out || !u->n.out[k].i)
         return;
     if (!graph_add_node(u->g, "", "Identity", &built, 1, &u->n.out[k], 1).i)
@@ -328,11 +325,11 @@ static status unroll_node(struct unroll *u) {
         return u->b.failed;
     graph_remove_node(u->g, u->id);
     if (u->n.n_out > 0 && u->n.out[0].i)
-        deliver(u, 0, all_outputs(u, y));
+        set_output(u, 0, all_outputs(u, y));
     if (u->n.n_out > 1 && u->n.out[1].i)
-        deliver(u, 1, last_state(u, h));
+        set_output(u, 1, last_state(u, h));
     if (u->n.n_out > 2 && u->n.out[2].i)
-        deliver(u, 2, last_state(u, c));
+        set_output(u, 2, last_state(u, c));
     return u->b.failed;
 }
 
@@ -358,7 +355,7 @@ static status run(struct model *m, struct pass_context *c) {
 
 const struct pass pass_unroll = {
     .name = "unroll",
-    .summary = "expand RNN, GRU and LSTM into one cell a time step",
+    .summary = "replace RNN, GRU and LSTM by one cell per time step",
     .needs = FACT_TOPO | FACT_SHAPES,
     .breaks = FACT_COSTS,
     .run = run,

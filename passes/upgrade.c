@@ -1,10 +1,9 @@
-// Upgrade: brings nodes of older opsets into the forms of opset 17, so that shape rules and
-// gradients need to know one form only, and so that the operators which gradients are built of
-// (ScatterND with a sum, LayerNormalization, …) may stand beside them. What changed between
-// versions is mostly where a number is kept: attributes became inputs. A few changed their meaning:
-// Softmax used to flatten, BatchNormalization had five outputs, Upsample became Resize. Models of
-// opset 17 and later are left alone. A model of IR version 3 had to list its initializers among its
-// inputs without meaning that they change: they are taken off that list.
+// The pass `upgrade`: converts nodes of older opsets into the forms of opset 17, so that shape
+// rules and gradient rules handle one form only, and gradients can use its operators (ScatterND
+// with a sum, LayerNormalization, …). Most changes between versions turn attributes into inputs. A
+// few change the meaning: Softmax flattened its input, BatchNormalization had five outputs,
+// Upsample became Resize. Models of opset 17 and later stay as they are. Models of IR version 3
+// list their initializers among the inputs; these are removed from the inputs.
 #include <math.h>
 #include <string.h>
 
@@ -22,7 +21,7 @@ struct upgrade {
 
 typedef void upgrade_rule(struct upgrade *u, node_id id);
 
-// Takes an attribute off a node; NULL: it has none of that name.
+// Removes an attribute from a node and returns it; NULL: it has none of that name.
 static const struct attr *take_attr(struct upgrade *u, node_id id, const char *name) {
     struct node *n = graph_node(u->g, id);
     for (uint32_t i = 0; i < n->n_attrs; i++)
@@ -42,7 +41,7 @@ static void set_attr(struct upgrade *u, node_id id, struct attr a) {
         u->b.failed = diag_out_of_memory(u->c->diags);
 }
 
-// Sets input k, with the ones before it left out if need be.
+// Sets input k; missing inputs before it are left out.
 static void set_input(struct upgrade *u, node_id id, uint32_t k, value_id v) {
     struct node *n = graph_node(u->g, id);
     uint32_t n_in = n->n_in > k ? n->n_in : k + 1;
@@ -66,8 +65,8 @@ static void ints_to_input(struct upgrade *u, node_id id, const char *name, uint3
         set_input(u, id, k, build_ints(&u->b, &a->i, 1));
 }
 
-// The element type of the node's first input as far as declarations tell; float32 otherwise, as old
-// exporters had it.
+// The declared element type of the node's first input; float32 if it is not declared, as in models
+// of old exporters.
 static enum elem elem_of(const struct upgrade *u, node_id id) {
     const struct node *n = graph_node(u->g, id);
     const struct value *v = n->n_in ? graph_value(u->g, n->in[0]) : NULL;
@@ -125,8 +124,8 @@ static void up_dropout(struct upgrade *u, node_id id) {
         set_input(u, id, 1, build_scalar(&u->b, ELEM_F32, (double)ratio->f));
 }
 
-// More than one output used to mean training. The saved statistics, outputs 3 and 4, are gone: they
-// were for the backward pass of one framework, and nothing else reads them.
+// More than one output used to mean training mode. The saved statistics, outputs 3 and 4, were for
+// the backward pass of one framework; they no longer exist.
 static void up_batch_norm(struct upgrade *u, node_id id) {
     const struct attr *spatial = u->from < 9 ? take_attr(u, id, "spatial") : NULL;
     struct node *n = graph_node(u->g, id);
@@ -153,7 +152,7 @@ static void replace_node(struct upgrade *u, node_id id, const char *type) {
         u->b.failed = diag_out_of_memory(u->c->diags);
 }
 
-// Both took the scales of a corner-to-corner grid and rounded down.
+// Upsample and the first Resize used an asymmetric grid and rounded down.
 static void as_old_resize(struct upgrade *u, node_id id) {
     set_attr(u, id, attr_text("coordinate_transformation_mode", "asymmetric"));
     set_attr(u, id, attr_text("nearest_mode", "floor"));
@@ -195,8 +194,8 @@ static void up_roi_align(struct upgrade *u, node_id id) {
         set_attr(u, id, attr_text("coordinate_transformation_mode", "output_half_pixel"));
 }
 
-// Softmax, LogSoftmax and Hardmax used to see all dimensions from `axis` on as one: y =
-// Reshape(f(Flatten(x)), shape of x). Where the axis is the last one there is no difference.
+// Softmax, LogSoftmax and Hardmax used to flatten all dimensions from `axis` on:
+// y = Reshape(f(Flatten(x)), shape of x). For the last axis there is no difference.
 static void up_softmax(struct upgrade *u, node_id id) {
     if (u->from >= 13)
         return;
@@ -243,7 +242,7 @@ static upgrade_rule *const rules[OP_COUNT_] = {
     [OP_Upsample] = up_upsample,
 };
 
-static void free_initializers(struct graph *g) {
+static void remove_initializer_inputs(struct graph *g) {
     size_t n = 0;
     for (size_t i = 0; i < g->inputs.n; i++) {
         struct value *v = graph_value(g, g->inputs.at[i]);
@@ -281,16 +280,17 @@ static status run(struct model *m, struct pass_context *c) {
     int64_t from = model_opset(m, "");
     status st = ST_OK;
     if (m->ir_version < 4)
-        free_initializers(m->graph);
+        remove_initializer_inputs(m->graph);
     if (m->ir_version < TARGET_IR)
         m->ir_version = TARGET_IR;
     if (from >= TARGET_OPSET || from == 0)
         return ST_OK;
     if (m->functions.n)
-        return diag_error(c->diags, DIAG_UNSUPPORTED, loc_file(m->path),
-                          "the model has functions and is of opset %lld; only models of opset %d "
-                          "and later may have both",
-                          (long long)from, TARGET_OPSET);
+        return diag_error(
+            c->diags, DIAG_UNSUPPORTED, loc_file(m->path),
+            "the model has functions and opset %lld; functions are supported from opset %d on: "
+            "convert the model to a newer opset",
+            (long long)from, TARGET_OPSET);
     st = upgrade_graph(m->graph, from, c);
     for (size_t i = 0; i < m->opsets.n; i++) {
         const char *d = m->opsets.at[i].domain;
@@ -303,7 +303,7 @@ static status run(struct model *m, struct pass_context *c) {
 
 const struct pass pass_upgrade = {
     .name = "upgrade",
-    .summary = "bring a model of an older opset into the forms of opset 17",
+    .summary = "convert a model of an older opset to opset 17",
     .needs = FACT_TOPO,
     .breaks = FACT_SHAPES | FACT_COSTS,
     .run = run,
