@@ -1,14 +1,14 @@
-// The command `mfc`: signals and nothing else. The first Ctrl-C asks the run to end with the best
-// it has; a second one ends the process. SIGUSR1 is the same for those who cannot send it SIGINT:
-// mpirun passes it on, and does not kill anybody a second later.
+// The command `mfc`: signal handlers. The first Ctrl-C ends the search with the best result so far;
+// a second one ends the process. SIGUSR1 does the same for the ranks of an MPI job: mpirun forwards
+// it and does not kill the ranks afterwards.
 #include <signal.h>
 #include <stddef.h>
 
 #include "frontend/cli/cli.h"
 
-// A signal handler can reach nothing else than a global.
+// A signal handler can reach only globals.
 static struct stop stop = {.deadline_ns = STOP_NEVER};
-static volatile sig_atomic_t n_signals; // others, too, raise the stop
+static volatile sig_atomic_t n_signals; // the stop can also be raised without a signal
 
 static void on_signal(int number) {
     if (n_signals++ > 0) {

@@ -1,6 +1,6 @@
 // The command line. A command is a constant descriptor in a file of its own, and one table lists
-// them all. What prints, exits or touches signals is main.c, cli*.c and cmd_*.c: these make the
-// executable and are no part of libmfc, whose inner functions they call.
+// them all. Only main.c and frontend/cli print, exit and handle signals: they are the executable,
+// and no part of libmfc.
 //
 // To add a command NAME:
 //   1. Write frontend/cli/cmd_NAME.c, which ends with
@@ -92,7 +92,7 @@ void cli_progress_step(struct cli *c, const struct cli_step *s);
 // Whether this process prints and writes: of the ranks of an MPI job only the first (cli_team.h).
 bool cli_leads(struct cli *c);
 
-// The mfc executable itself, for searches in processes of their own; NULL: it cannot be told.
+// The mfc executable itself, for searches in processes of their own; NULL: unknown.
 const char *cli_worker_path(void);
 
 // What passes get from a command: its messages, options, signals and progress.

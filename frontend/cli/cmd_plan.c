@@ -13,8 +13,8 @@
 #include "frontend/version.h"
 #include "solver/search_options.h"
 
-// What is written besides the plan is written first and shown last, so that all of it appears or
-// nothing does.
+// Files beside the plan are written first and renamed into place last, so that all of them appear
+// or none.
 static status write_extras(struct cli *c, const struct pipeline *p, struct extras *extras) {
     const struct plan_report *r = &p->report;
     const struct cost_sources *costs = p->context->costs;
@@ -25,7 +25,7 @@ static status write_extras(struct cli *c, const struct pipeline *p, struct extra
     facts.cost_model = cost_files_describe(&c->arena, &c->options, costs);
     facts.cost_match = costs->profile ? *costs->measured_share : FACTS_UNKNOWN;
     if (!options_given(&c->options, "budget"))
-        facts.budget_bytes = FACTS_UNKNOWN; // the plan's own peak, which nobody asked for
+        facts.budget_bytes = FACTS_UNKNOWN; // the plan's own peak is no budget of the user's
     return extras_write(extras, r->step ? r->step : p->model, p->model, &facts, &c->diags);
 }
 

@@ -58,9 +58,9 @@ static status write_answer(struct cli *c, const struct problem *p, const struct 
     const char *path = options_text(&c->options, "output");
     status st = schedule_check(p, s, &c->arena, &c->diags);
     if (st == ST_OK && path) {
-        // A run that is to be repeated byte for byte does not carry its time.
-        double told = options_int(&c->options, "work") > 0 ? -1 : seconds;
-        st = schedule_write(s, told, &c->arena, &c->diags, path);
+        // With --work the same bytes come out of every run, so the time is left out.
+        double reported = options_int(&c->options, "work") > 0 ? -1 : seconds;
+        st = schedule_write(s, reported, &c->arena, &c->diags, path);
     }
     return st;
 }

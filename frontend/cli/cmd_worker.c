@@ -7,7 +7,7 @@
 #include "solver/mip/worker.h"
 
 static status run(struct cli *c) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody is left to answer to
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // no result is wanted any more
     return worker_serve(0, &c->mem) ? ST_OK : ST_IO;
 }
 

@@ -27,7 +27,7 @@ static status no_plan(const struct plan_placed *p, struct pass_context *c) {
                       str_text(&text));
 }
 
-// In a file, what is computed again is known by its role.
+// Recomputing nodes carry their role as metadata.
 static status label(struct model *m, struct diags *d) {
     struct graph *g = m->graph;
     for (size_t i = 0; i < g->order.n; i++) {
