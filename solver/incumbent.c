@@ -4,8 +4,6 @@
 // proven in integers stays then.
 #include "solver/incumbent.h"
 
-#include <string.h>
-
 #include "solver/check/schedule_check.h"
 
 void incumbent_open(struct incumbent *b, struct mem *mem, const struct solve_hooks *hooks,
@@ -72,23 +70,19 @@ void incumbent_report(const struct solve_run *r, struct schedule *out) {
     out->peak_bytes = b->peak_bytes;
     if (b->given_order && b->bound_given > out->bound)
         out->bound = b->bound_given;
-    for (size_t k = 0; k < b->by_order.n; k++)
-        if (b->by_order.at[k].bound > out->bound &&
-            memcmp(b->by_order.at[k].order, b->order, (size_t)r->p->n * sizeof *b->order) == 0)
-            out->bound = b->by_order.at[k].bound;
     int64_t proof = out->free_order ? out->bound_any : out->bound;
     out->outcome = proof == out->cost ? OUTCOME_OPTIMAL : OUTCOME_FEASIBLE;
 }
 
-// Takes out what an accepted schedule refutes.
-static void strike_out(struct solve_run *r, const struct replay *replay, const int32_t *order) {
+// Falls back from every bound that an accepted schedule refutes to the one proven in integers.
+static void drop_refuted_bounds(struct solve_run *r, const struct replay *replay) {
     struct incumbent *b = r->best;
     if (replay->peak_bytes < b->known_bytes)
         b->known_bytes = replay->peak_bytes;
     if (replay->peak_bytes < b->min_bytes) {
-        bool lied = replay->peak_bytes < b->exact_least;
-        b->min_bytes = lied ? r->floor_bytes : b->exact_least;
-        b->exact_least = b->min_bytes;
+        bool is_wrong = replay->peak_bytes < b->exact_min_bytes;
+        b->min_bytes = is_wrong ? r->floor_bytes : b->exact_min_bytes;
+        b->exact_min_bytes = b->min_bytes;
         b->n_refused++;
     }
     if (replay->peak_bytes > r->options->budget_bytes)
@@ -103,25 +97,6 @@ static void strike_out(struct solve_run *r, const struct replay *replay, const i
         b->bound_given = b->exact_given;
         b->n_refused++;
     }
-    for (size_t k = 0; k < b->by_order.n; k++)
-        if (replay->cost < b->by_order.at[k].bound &&
-            memcmp(b->by_order.at[k].order, order, (size_t)r->p->n * sizeof *order) == 0) {
-            b->by_order.at[k].bound = r->base_cost;
-            b->n_refused++;
-        }
-}
-
-static int32_t *order_of(const struct problem *p, struct steps s, struct arena *a) {
-    int32_t *order = ARENA_ARRAY(a, int32_t, p->n), n = 0;
-    bool *ran = ARENA_ARRAY(a, bool, p->n);
-    if (!order || !ran)
-        return NULL;
-    for (int32_t k = 0; k < s.n; k++)
-        if (s.at[k].kind == STEP_COMPUTE && !ran[s.at[k].node]) {
-            ran[s.at[k].node] = true;
-            order[n++] = s.at[k].node;
-        }
-    return order;
 }
 
 static bool better(const struct solve_run *r, const struct replay *replay) {
@@ -141,14 +116,12 @@ static bool take(struct solve_run *r, struct steps s, const struct replay *repla
     struct arena *to = &b->keep[1 - b->which];
     arena_free(to);
     struct steps copy = {arena_copy(to, s.at, (size_t)s.n * sizeof *s.at), s.n};
-    int32_t *order = order_of(r->p, s, to);
-    if (!copy.at || !order)
+    if (!copy.at)
         return false;
-    strike_out(r, replay, order);
+    drop_refuted_bounds(r, replay);
     bool cheaper = replay->cost < b->cost;
     b->which = 1 - b->which;
     b->steps = copy;
-    b->order = order;
     b->cost = replay->cost;
     b->peak_bytes = replay->peak_bytes;
     b->given_order = replay->given_order;
@@ -176,9 +149,7 @@ bool solve_offer_steps(struct solve_run *r, struct steps s, char letter) {
         } else if (better(r, &replay)) {
             taken = take(r, s, &replay, letter);
         } else if (replay.given_order || r->options->free_order) {
-            int32_t *order = order_of(r->p, s, &scratch);
-            if (order)
-                strike_out(r, &replay, order);
+            drop_refuted_bounds(r, &replay);
         }
         pthread_mutex_unlock(&r->best->lock);
     }
@@ -233,19 +204,6 @@ void solve_bound_exact(struct solve_run *r, bool any_order, int64_t bound, char 
     pthread_mutex_unlock(&b->lock);
 }
 
-void solve_bound_order(struct solve_run *r, const int32_t *order, int64_t bound) {
-    struct incumbent *b = r->best;
-    size_t n_bytes = (size_t)r->p->n * sizeof *order;
-    pthread_mutex_lock(&b->lock);
-    bool mine = b->order && memcmp(order, b->order, n_bytes) == 0;
-    struct order_bound item = {arena_copy(&b->lists, order, n_bytes), bound};
-    if (mine && bound > b->cost)
-        b->n_refused++;
-    else if (!item.order || !VEC_PUSH(&b->lists, &b->by_order, item))
-        b->n_refused++; // no room to remember it: the schedule goes out with a weaker bound
-    pthread_mutex_unlock(&b->lock);
-}
-
 void solve_infeasible(struct solve_run *r, bool any_order, bool exact, int64_t min_bytes,
                       const int32_t *nodes, int32_t n_nodes) {
     struct incumbent *b = r->best;
@@ -254,7 +212,7 @@ void solve_infeasible(struct solve_run *r, bool any_order, bool exact, int64_t m
         b->n_refused++;
     } else if ((any_order || !b->free_order) && min_bytes > b->min_bytes) {
         b->min_bytes = min_bytes;
-        b->exact_least = exact ? min_bytes : b->exact_least;
+        b->exact_min_bytes = exact ? min_bytes : b->exact_min_bytes;
         b->forcing = arena_copy(&b->lists, nodes, (size_t)n_nodes * sizeof *nodes);
         b->n_forcing = b->forcing ? n_nodes : 0;
     }
@@ -280,13 +238,6 @@ int64_t solve_best_bound(struct solve_run *r) {
     int64_t bound = bound_now(r->best, r->options->free_order);
     pthread_mutex_unlock(&r->best->lock);
     return bound;
-}
-
-int64_t solve_known_peak(struct solve_run *r) {
-    pthread_mutex_lock(&r->best->lock);
-    int64_t peak = r->best->known_bytes;
-    pthread_mutex_unlock(&r->best->lock);
-    return peak;
 }
 
 // With the lock held. With a target nothing but the target counts, and whether it can be reached.

@@ -85,11 +85,10 @@ struct solve_run {
 bool solve_offer(struct solve_run *r, struct sequence s, char letter);
 bool solve_offer_steps(struct solve_run *r, struct steps s, char letter);
 
-// Proven lower bounds on the cost within the budget: over all orders, for the given order, or for
-// one order of first executions (r->p->n nodes). Methods round up: costs are integers.
+// Proven lower bounds on the cost within the budget: over all orders, or for the given order.
+// Methods round up: costs are integers.
 void solve_bound_any(struct solve_run *r, int64_t bound, char letter);
 void solve_bound_given(struct solve_run *r, int64_t bound, char letter);
-void solve_bound_order(struct solve_run *r, const int32_t *order, int64_t bound);
 // The same, proven in integers: it stays when a claim of a solver in floating point, made in this
 // run, turns out to be false.
 void solve_bound_exact(struct solve_run *r, bool any_order, int64_t bound, char letter);
@@ -104,7 +103,6 @@ void solve_infeasible(struct solve_run *r, bool any_order, bool exact, int64_t m
 bool solve_incumbent(struct solve_run *r, struct arena *a, struct sequence *out);
 int64_t solve_best_cost(struct solve_run *r);  // INT64_MAX: no incumbent
 int64_t solve_best_bound(struct solve_run *r); // for the asked kind of order; at least base_cost
-int64_t solve_known_peak(struct solve_run *r); // least peak seen in a right schedule; INT64_MAX
 
 // Nothing is left to do: optimal within the gap, target reached, or proven infeasible.
 bool solve_settled(struct solve_run *r);

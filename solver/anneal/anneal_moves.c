@@ -45,7 +45,7 @@ void anneal_plan_apply(struct anneal *an, int32_t slot) {
 }
 
 // Whether the node, needed at slot, is held across other runs until then.
-bool anneal_waiting(const struct state *st, int32_t node, int32_t slot) {
+static bool is_waiting(const struct state *st, int32_t node, int32_t slot) {
     int32_t run = state_run_before(st, node, slot);
     int32_t use = state_use_before(st, node, slot);
     int32_t next = anneal_next_run(st, (run > use ? run : use) + 1);
@@ -59,7 +59,7 @@ bool anneal_pick_use(struct anneal *an, int32_t *slot, int32_t *input) {
     if (an->n_kept > 0 && (rng_next(&an->rng) & 7) == 0) {
         *input = an->kept[rng_below(&an->rng, (uint64_t)an->n_kept)];
         *slot = st->n_slots;
-        return anneal_waiting(st, *input, *slot);
+        return is_waiting(st, *input, *slot);
     }
     *slot = anneal_random_run(an);
     int32_t node = st->node_at[*slot];
@@ -69,7 +69,7 @@ bool anneal_pick_use(struct anneal *an, int32_t *slot, int32_t *input) {
     *input = p->in_of[p->in_start[node] + (int32_t)rng_below(&an->rng, (uint64_t)n_in)];
     if (p->once[*input] || st->bytes[*input] == 0)
         return false;
-    return anneal_waiting(st, *input, *slot);
+    return is_waiting(st, *input, *slot);
 }
 
 bool move_add(struct anneal *an, double max_cost) {

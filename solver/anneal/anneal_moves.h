@@ -25,5 +25,4 @@ int32_t anneal_next_run(const struct state *st, int32_t slot); // first >= slot;
 void anneal_cascade(struct anneal *an, int32_t slot); // removes a run and what it leaves idle
 bool anneal_plan(struct anneal *an, int32_t node, int32_t slot); // fills the plan
 void anneal_plan_apply(struct anneal *an, int32_t slot);         // before slot; room is made
-bool anneal_waiting(const struct state *st, int32_t node, int32_t slot);
 bool anneal_pick_use(struct anneal *an, int32_t *slot, int32_t *input);

@@ -267,11 +267,6 @@ int32_t state_run_before(const struct state *st, int32_t node, int32_t slot) {
     return k > 0 ? st->runs[node].at[k - 1] : -1;
 }
 
-int32_t state_run_after(const struct state *st, int32_t node, int32_t slot) {
-    int32_t k = list_find(&st->runs[node], slot + 1);
-    return k < st->runs[node].n ? st->runs[node].at[k] : -1;
-}
-
 int32_t state_use_before(const struct state *st, int32_t node, int32_t slot) {
     int32_t k = list_find(&st->uses[node], slot);
     return k > 0 ? st->uses[node].at[k - 1] : -1;

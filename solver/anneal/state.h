@@ -78,7 +78,6 @@ void state_room_undone(struct state *st, int32_t left, int32_t right);
 
 // Where things are. -1: nowhere.
 int32_t state_run_before(const struct state *st, int32_t node, int32_t slot); // latest run < slot
-int32_t state_run_after(const struct state *st, int32_t node, int32_t slot);  // first run > slot
 int32_t state_use_after(const struct state *st, int32_t node, int32_t slot);  // first use > slot
 int32_t state_use_before(const struct state *st, int32_t node, int32_t slot); // last use < slot
 // Whether the output of a run of `node` before `slot` is held up to `slot` as things are.

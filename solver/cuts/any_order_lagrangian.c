@@ -41,7 +41,9 @@ static int64_t find_pressure(struct any_order *s, int32_t q) {
     return sum;
 }
 
-bool any_order_candidates(struct any_order *s) {
+// Fills the candidates: nodes where the given order holds more than the budget; of many, an evenly
+// spaced selection. False: out of memory.
+static bool find_candidates(struct any_order *s) {
     const struct problem *p = s->p;
     struct cut_view view;
     struct sequence given;
@@ -108,7 +110,7 @@ struct any_order *any_order_make(const struct problem *p, int64_t budget_bytes,
                             .arena = a,
                             .side = ARENA_ARRAY(a, enum cut_side, p->n),
                             .wanted = ARENA_ARRAY(a, bool, p->n)};
-    return s->side && s->wanted && any_order_candidates(s) ? s : NULL;
+    return s->side && s->wanted && find_candidates(s) ? s : NULL;
 }
 
 status any_order_price(struct solve_run *r) {

@@ -32,10 +32,6 @@ struct any_order *any_order_make(const struct problem *p, int64_t budget_bytes,
 // Fills `side`: ancestors before, descendants after.
 void any_order_sides(struct any_order *s, int32_t q);
 
-// Fills the candidates: nodes where the given order holds more than the budget, evenly if there are
-// many. False: no room.
-bool any_order_candidates(struct any_order *s);
-
 // What one cut proves, told to the run: for all orders, or, without `any`, for the given one.
 // False: no room.
 bool any_order_price_cut(struct any_order *s, int32_t q, bool any, int64_t *extra_cost);

@@ -63,7 +63,3 @@ struct solve_run;
 // The program for the run's budget and the given order; starts from the run's incumbent when that
 // follows the order. When the solver denies that a schedule exists, the least budget is bounded.
 status ilp_run(struct solve_run *r, const struct ilp_effort *effort);
-// Start schedules: one round or a few for budgets somewhat below, whose schedules then fit.
-status ilp_run_starts(struct solve_run *r, const struct ilp_effort *effort);
-// A proven lower bound on the least budget for the given order, and schedules that come close.
-status ilp_run_least(struct solve_run *r, const struct ilp_effort *effort);

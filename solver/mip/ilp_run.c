@@ -26,7 +26,8 @@ static struct ilp_task make_task(struct solve_run *r, const struct ilp_effort *e
     return task;
 }
 
-status ilp_run_least(struct solve_run *r, const struct ilp_effort *effort) {
+// A proven lower bound on the least budget for the given order, and schedules that come close.
+static status bound_min_budget(struct solve_run *r, const struct ilp_effort *effort) {
     struct arena scratch = arena_make(r->arena->mem);
     struct ilp_task task = make_task(r, effort);
     struct ilp_result result;
@@ -39,7 +40,8 @@ status ilp_run_least(struct solve_run *r, const struct ilp_effort *effort) {
     return ok ? ST_OK : diag_out_of_memory(r->diags);
 }
 
-status ilp_run_starts(struct solve_run *r, const struct ilp_effort *effort) {
+// Initial solutions: a few rounds for somewhat smaller budgets, whose schedules then fit this one.
+static status find_initial(struct solve_run *r, const struct ilp_effort *effort) {
     static const double shrink[] = {0.995, 0.98, 0.95, 0.9};
     bool ok = true;
     for (size_t k = 0; ok && k < sizeof shrink / sizeof *shrink && !solve_over(r); k++) {
@@ -67,7 +69,7 @@ status ilp_run(struct solve_run *r, const struct ilp_effort *effort) {
     arena_free(&scratch);
     if (!ok)
         return diag_out_of_memory(r->diags);
-    return result.denied && !solve_over(r) ? ilp_run_least(r, effort) : ST_OK;
+    return result.denied && !solve_over(r) ? bound_min_budget(r, effort) : ST_OK;
 }
 
 // --work counts programs here, and nodes of the search tree of each.
@@ -83,7 +85,7 @@ status method_ilp(struct solve_run *r) {
                                .n_nodes = effort.n_nodes,
                                .n_rounds = 4,
                                .seconds = effort.n_nodes ? 0 : 2};
-    status st = ilp_run_starts(r, &quick);
+    status st = find_initial(r, &quick);
     return st != ST_OK || solve_over(r) ? st : ilp_run(r, &effort);
 }
 

@@ -13,7 +13,7 @@
 #include "ir/base/json_write.h"
 #include "solver/model/problem.h"
 
-enum { ROUTE_MOST = 8, PLACES_MOST = 1024, PLACEMENT_NO_NODE = -1 };
+enum { ROUTE_MOST = 8, PLACES_MOST = 1024 };
 
 // Times of all runs and transfers stay below this, so that sums of thousands of them fit in int64.
 #define PLACEMENT_MAX_TIME ((int64_t)1 << 40)
