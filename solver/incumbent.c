@@ -57,7 +57,8 @@ void incumbent_report(const struct solve_run *r, struct schedule *out) {
                              .bound = bound_now(b, b->free_order),
                              .bound_any = b->bound_any,
                              .min_bytes = b->min_bytes,
-                             .known_bytes = b->known_bytes == INT64_MAX ? 0 : b->known_bytes};
+                             .known_bytes = b->known_bytes == INT64_MAX ? 0 : b->known_bytes,
+                             .n_refused = b->n_refused};
     if (b->cost == INT64_MAX) {
         bool never = b->min_bytes > out->budget_bytes;
         out->outcome = never ? OUTCOME_INFEASIBLE : OUTCOME_UNKNOWN;
@@ -83,19 +84,19 @@ static void drop_refuted_bounds(struct solve_run *r, const struct replay *replay
         bool is_wrong = replay->peak_bytes < b->exact_min_bytes;
         b->min_bytes = is_wrong ? r->floor_bytes : b->exact_min_bytes;
         b->exact_min_bytes = b->min_bytes;
-        b->n_refused++;
+        b->n_refuted++;
     }
     if (replay->peak_bytes > r->options->budget_bytes)
         return;
     if (replay->cost < b->bound_any) {
         b->exact_any = replay->cost < b->exact_any ? r->base_cost : b->exact_any;
         b->bound_any = b->exact_any;
-        b->n_refused++;
+        b->n_refuted++;
     }
     if (replay->given_order && replay->cost < b->bound_given) {
         b->exact_given = replay->cost < b->exact_given ? r->base_cost : b->exact_given;
         b->bound_given = b->exact_given;
-        b->n_refused++;
+        b->n_refuted++;
     }
 }
 
@@ -171,7 +172,7 @@ static void raise_bound(struct solve_run *r, int64_t *bound, int64_t to, bool ap
                         char letter) {
     struct incumbent *b = r->best;
     if (applies && to > b->cost) {
-        b->n_refused++;
+        b->n_refuted++;
         return;
     }
     int64_t before = bound_now(b, b->free_order);
@@ -209,7 +210,7 @@ void solve_infeasible(struct solve_run *r, bool any_order, bool exact, int64_t m
     struct incumbent *b = r->best;
     pthread_mutex_lock(&b->lock);
     if (min_bytes > b->known_bytes) {
-        b->n_refused++;
+        b->n_refuted++;
     } else if ((any_order || !b->free_order) && min_bytes > b->min_bytes) {
         b->min_bytes = min_bytes;
         b->exact_min_bytes = exact ? min_bytes : b->exact_min_bytes;

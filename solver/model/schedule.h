@@ -34,6 +34,7 @@ struct schedule {
     int32_t *forcing;    // infeasible: the nodes that force it, when they are known
     int32_t n_forcing;
     struct steps steps; // none unless feasible or optimal
+    int64_t n_refused;  // schedules of methods that the checker did not accept: defects, always 0
 };
 
 const char *outcome_name(enum outcome o);

@@ -50,6 +50,8 @@ static void judge(struct tally *t, const char *method, uint64_t index, const str
     t->n_never += best < 0;
     if (st != ST_OK && st != ST_NO_PLAN && st != ST_INFEASIBLE)
         complain(t, method, index, budget, "status", st, 0);
+    else if (s.n_refused > 0)
+        complain(t, method, index, budget, "schedules refused by the checker:", s.n_refused, 0);
     else if (best < 0 ? st == ST_OK : st == ST_INFEASIBLE || (st == ST_OK && s.cost < best))
         complain(t, method, index, budget, "cost", st == ST_OK ? s.cost : -1, best);
     else if (best >= 0 && bound > best)

@@ -24,6 +24,7 @@ static void the_bound_is_below_every_order(void **state) {
             o.gap = 0;
             status st = solve(&p, &o, &(struct solve_hooks){0}, &s.arena, &s.diags, &out);
             assert_true(st == ST_OK || st == ST_NO_PLAN);
+            assert_int_equal(out.n_refused, 0);
             assert_true(out.bound_any <= front.at[k].cost);
             assert_true(out.min_bytes <= front.at[front.n - 1].budget_bytes);
             if (front.at[k].cost == problem_base_cost(&p))

@@ -90,7 +90,9 @@ static status run(struct scene *s, const struct problem *p, const char *method, 
     struct solve_options o = solve_defaults();
     o.method = method;
     o.budget_bytes = budget;
-    return solve(p, &o, &(struct solve_hooks){0}, &s->arena, &s->diags, out);
+    status st = solve(p, &o, &(struct solve_hooks){0}, &s->arena, &s->diags, out);
+    assert_int_equal(out->n_refused, 0);
+    return st;
 }
 
 // A chain of L layers: sqrt(L) checkpoints and a segment of sqrt(L), for at most one more forward.

@@ -42,7 +42,8 @@ static void a_lie_costs_only_itself(void **state) {
     assert_true(solve_offer(&r, good, 'A'));
     assert_int_equal(solve_best_bound(&r), exact);
     assert_int_equal(best.min_bytes, least);
-    assert_int_equal(best.n_refused, 2);
+    assert_int_equal(best.n_refuted, 2);
+    assert_int_equal(best.n_refused, 0);
     // Once there is a schedule, a bound above it is not taken at all.
     solve_bound_any(&r, facts.cost + 5, 'C');
     assert_int_equal(solve_best_bound(&r), exact);
@@ -52,9 +53,34 @@ static void a_lie_costs_only_itself(void **state) {
     scene_close(&s);
 }
 
+// A schedule that cannot run is not taken, and is counted in the result.
+static void a_wrong_schedule_is_refused_and_counted(void **state) {
+    (void)state;
+    struct scene s;
+    struct problem p;
+    struct schedule out;
+    struct step last = {STEP_COMPUTE, 0};
+    scene_open(&s);
+    assert_int_equal(random_problem_chain(&s.arena, &s.diags, 20, 10, 5, &p), ST_OK);
+    last.node = p.n - 1; // without its inputs
+    struct steps wrong = {&last, 1};
+    struct solve_options o = solve_defaults();
+    o.method = "keep-all";
+    assert_int_equal(solve(&p, &o, &(struct solve_hooks){0}, &s.arena, &s.diags, &out), ST_OK);
+    assert_int_equal(out.n_refused, 0);
+    o.method = "portfolio";
+    o.starts = &wrong;
+    o.n_initial = 1;
+    assert_int_equal(solve(&p, &o, &(struct solve_hooks){0}, &s.arena, &s.diags, &out), ST_OK);
+    assert_int_equal(out.n_refused, 1);
+    assert_int_equal(out.cost, problem_base_cost(&p));
+    scene_close(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lie_costs_only_itself),
+        cmocka_unit_test(a_wrong_schedule_is_refused_and_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,6 +94,7 @@ static void a_window_over_all_is_exact(void **unused) {
                 n_cases += before > front.at[k].cost;
                 n_gained += before > front.at[k].cost && solve_best_cost(&l.r) == front.at[k].cost;
             }
+            assert_int_equal(l.best.n_refused, 0);
             incumbent_close(&l.best);
         }
         scene_close(&s);
@@ -120,6 +121,7 @@ static void windows_gain(void **unused) {
                 assert_int_equal(l.watch.n_by['W'] > 0, solve_best_cost(&l.r) < before);
                 n_gained += l.watch.n_by['W'] > 0;
             }
+            assert_int_equal(l.best.n_refused, 0);
             incumbent_close(&l.best);
             scene_close(&s);
         }
@@ -140,6 +142,7 @@ static void rounding_finds(void **unused) {
         assert_int_equal(rounding_run(&l.r, 0), ST_OK);
         n_found += l.watch.n_by['R'] > 0;
         assert_true(solve_best_cost(&l.r) >= solve_best_bound(&l.r));
+        assert_int_equal(l.best.n_refused, 0);
         incumbent_close(&l.best);
         scene_close(&s);
     }
@@ -167,6 +170,7 @@ static void members_stop(void **unused) {
                 assert_true(l.watch.n_by['W'] + l.watch.n_by['R'] <= 1 - early);
                 n_gained += l.watch.n_by['W'] + l.watch.n_by['R'];
             }
+            assert_int_equal(l.best.n_refused, 0);
             incumbent_close(&l.best);
             scene_close(&s);
         }
@@ -198,6 +202,7 @@ static void all_of_them_take_part(void **unused) {
         o.threads = 1;
         struct solve_hooks hooks = {.progress = note, .context = &watch};
         solve(&p, &o, &hooks, &s.arena, &s.diags, &out);
+        assert_int_equal(out.n_refused, 0);
         for (int letter = 0; letter < 128; letter++)
             sum.n_by[letter] += watch.n_by[letter];
         scene_close(&s);

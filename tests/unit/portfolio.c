@@ -24,7 +24,9 @@ static struct solve_options with_work(int64_t budget, bool free_order, int64_t w
 
 static status run(struct scene *s, const struct problem *p, const struct solve_options *o,
                   struct stop *stop, struct schedule *out) {
-    return solve(p, o, &(struct solve_hooks){.stop = stop}, &s->arena, &s->diags, out);
+    status st = solve(p, o, &(struct solve_hooks){.stop = stop}, &s->arena, &s->diags, out);
+    assert_int_equal(out->n_refused, 0);
+    return st;
 }
 
 static void one_budget(struct scene *s, const struct problem *p, bool free_order, int64_t budget,
@@ -184,6 +186,7 @@ static void test_stop_keeps_best(void **unused) {
     o.threads = 2;
     assert_int_equal(solve(&p, &o, &hooks, &s.arena, &s.diags, &out), ST_OK);
     assert_true(w.n_told > 0);
+    assert_int_equal(out.n_refused, 0);
     assert_true(out.peak_bytes <= out.budget_bytes);
     scene_close(&s);
 }

@@ -81,6 +81,7 @@ static void damaged_files_are_refused_or_read(void **state) {
                 struct schedule x;
                 o.method = "recursive";
                 status solved = solve(&p, &o, &(struct solve_hooks){0}, &s.arena, &s.diags, &x);
+                assert_int_equal(x.n_refused, 0);
                 assert_true(solved == ST_OK || solved == ST_NO_PLAN || solved == ST_UNSUPPORTED);
             }
         }

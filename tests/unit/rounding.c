@@ -17,7 +17,9 @@ static status run(struct scene *s, const struct problem *p, const char *method, 
     o.gap = 0;
     o.seconds = 0;
     o.seed = 5;
-    return solve(p, &o, &(struct solve_hooks){0}, &s->arena, &s->diags, out);
+    status st = solve(p, &o, &(struct solve_hooks){0}, &s->arena, &s->diags, out);
+    assert_int_equal(out->n_refused, 0);
+    return st;
 }
 
 // The schedule survives its check, fits, and lies with its bound around the optimum.

@@ -48,6 +48,7 @@ static status work(struct arena *a, struct diags *d, const struct job *job) {
     o.budget_bytes = 30;
     if ((st = solve(&p, &o, &hooks, a, d, &s)) == ST_INFEASIBLE || st == ST_NO_PLAN)
         return schedule_report_failure(&p, &s, a, d);
+    assert_int_equal(s.n_refused, 0);
     if (st != ST_OK || (st = schedule_write(&s, 1, a, d, job->path)) != ST_OK)
         return st;
     if ((st = source_open(a, d, job->path, &source)) != ST_OK)
