@@ -1,11 +1,11 @@
 // The placement search: a placement problem and options in, a checked strategy out.
 //
-// Several Markov chains (mcmc.h) run side by side, in rounds. Within a round each works alone for a
-// fixed number of proposals; between rounds, neighbours on a ladder of temperatures exchange their
-// places on it (replica exchange), temperatures are adapted, and chains that have fallen behind
-// restart from the best. Nothing depends on which thread ran what, or when: the same seed and work
-// give the same strategy. Searches in several processes (a team, team.h) share the work, and meet
-// every few rounds: they tell each other the best, and exchange replicas, too.
+// Several Markov chains (mcmc.h) run in parallel, in rounds. Within a round each makes a fixed
+// number of proposals; between rounds, neighbours on a ladder of temperatures exchange their rungs
+// (replica exchange), temperatures are adapted, and bad chains restart from the incumbent. The
+// result does not depend on the number or timing of threads: the same seed and work give the same
+// strategy. Searches in several processes (a team, team.h) share the work; every few rounds they
+// exchange incumbents and replicas.
 //
 //     struct place_options o = place_defaults();
 //     struct place_result r;
@@ -30,10 +30,10 @@ struct place_options {
     bool exchange;                  // of replicas
     const struct strategy *initial; // solutions to start from, beside those that are made here
     int32_t n_initial;
-    const char *checkpoint_path; // where the state of the search is saved on the way, or NULL
+    const char *checkpoint_path; // where the state of the search is saved, or NULL
     double checkpoint_seconds;   // how often, at most
-    const struct source *resume; // a checkpoint to go on from, or NULL
-    const struct team *team;     // searches in other processes to work with, or NULL
+    const struct source *resume; // a checkpoint to continue from, or NULL
+    const struct team *team;     // the other processes of the search, or NULL
     const char *worker_path; // the mfc executable, to run CBC in a process of its own; NULL: here
 };
 
@@ -55,11 +55,11 @@ struct place_hooks {
 };
 
 struct place_result {
-    struct strategy best; // best.n = 0: none fits, as far as was seen
+    struct strategy best; // the incumbent; best.n = 0: none within memory was found
     struct strategy_facts facts;
     double value;
     double bound;             // no strategy has a lower value; -INFINITY: no bound is known
-    int64_t min_excess_bytes; // none fits: how far over memory the least state was
+    int64_t min_excess_bytes; // without an incumbent: the least excess over memory of a state
     int64_t n_proposals, n_rounds, n_exchanges, n_exchanges_tried; // of the team; own rounds
     int64_t n_refused; // strategies that the checker did not accept: defects, always 0
     int32_t n_left;    // ranks of the team whose search failed
@@ -72,16 +72,16 @@ static inline bool place_is_optimal(const struct place_result *r) {
     return r->best.n > 0 && r->value <= r->bound;
 }
 
-// ST_OK: a strategy that fits. ST_NO_PLAN: none was found; *out tells how near. Anything else: a
-// diagnostic tells.
+// ST_OK: a strategy within memory. ST_NO_PLAN: none was found; out->min_excess_bytes says by how
+// much. Any other status comes with a diagnostic.
 status place(const struct placement *p, const struct place_options *options,
              const struct place_hooks *hooks, struct arena *a, struct diags *d,
              struct place_result *out);
 
-// ---- Starts (place_initial.c) ----
+// ---- Initial solutions (place_initial.c) ----
 
-// Strategies to begin with: contiguous splits with the least largest load, list schedules, with
-// `copies` also such that copy, and everything on one device. Returns how many, at most `most`; -1:
-// no room.
+// A contiguous split that minimizes the largest load, list schedules (with `duplicates` also such
+// that duplicate nodes), and everything on one device. Returns how many, at most max_n; -1: out of
+// memory.
 int32_t place_initial(const struct placement *p, bool duplicates, struct arena *a,
                       struct strategy *out, int32_t max_n);

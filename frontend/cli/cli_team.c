@@ -105,7 +105,7 @@ static const void *exchange(void *context, int32_t peer, const void *bytes, size
     wait_for_request(&sent); // a rank that has failed receives it, too
     if (message.MPI_TAG == REPORT)
         return t->received;
-    if (peer == 0 && !stop_raised(t->stop)) // nobody would write what is found
+    if (peer == 0 && !stop_raised(t->stop)) // without rank 0 nothing is written
         stop_raise(t->stop, 1);
     return NULL;
 }

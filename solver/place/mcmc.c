@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#define WORTHLESS    1e250 // what an objective that is no number stands for
+#define WORTHLESS    1e250 // in place of an objective that is not finite
 #define GUIDE_WEIGHT 0.02  // of the mean load, beside the objective
 
 bool mcmc_make(struct arena *a, const struct placement *p, const struct mcmc_objective *objective,
@@ -32,7 +32,7 @@ double mcmc_cost(const struct mcmc *c) {
     return c->value + c->guide + c->price.now * (double)c->excess_bytes;
 }
 
-// ---- What a state is worth ----
+// ---- The value of a state ----
 
 double mcmc_value(const struct mcmc_objective *o, const struct sim_result *r) {
     struct mcmc_values v = {(double)r->makespan_cost, (double)r->load_cost, (double)r->peak_bytes,
@@ -60,8 +60,8 @@ double mcmc_value_of_facts(const struct mcmc_objective *o, const struct placemen
     return mcmc_value(o, &r);
 }
 
-// The root mean square of the loads: among states of equal value, the even ones are nearer to a
-// better one.
+// The root mean square of the loads: of states of equal value, those with even loads are closer to
+// better ones.
 static double guide_of(const struct mcmc *c) {
     double sum = 0;
     if (c->objective.goal == MCMC_CUSTOM)
@@ -119,8 +119,8 @@ bool mcmc_start(struct mcmc *c, const struct strategy *x) {
 
 // ---- Proposals ----
 
-// Shares of the kinds, of 64: when everything fits, when the state is over memory, and when only
-// the devices matter.
+// Shares of the kinds, of 64: for states within memory, over memory, and when only the devices
+// matter.
 static const int32_t share_fits[MCMC_KINDS] = {14, 6, 8, 6, 4, 6, 16, 2, 2};
 static const int32_t share_over[MCMC_KINDS] = {10, 5, 6, 4, 3, 4, 8, 14, 10};
 static const int32_t share_plain[MCMC_KINDS] = {24, 6, 10, 20, 2, 2, 0, 0, 0};
@@ -169,30 +169,30 @@ bool mcmc_propose(struct mcmc *c, enum mcmc_kind *kind) {
     return mcmc_repair(c) && some;
 }
 
-// Whether the proposal is right and cheap enough. What is too dear by its loads alone is not
-// walked.
-static bool judge(struct mcmc *c, double most, double *value, double *guide) {
+// Whether the proposal is valid and cheap enough. One whose loads alone are too expensive is not
+// simulated.
+static bool evaluate(struct mcmc *c, double max_cost, double *value, double *guide) {
     struct sim *s = &c->sim;
     *guide = guide_of(c);
-    double least = c->price.now * (double)sim_resident_excess(s) + *guide;
+    double bound = c->price.now * (double)sim_resident_excess(s) + *guide;
     if (c->objective.goal != MCMC_CUSTOM)
-        least += (double)sim_load_cost(s);
-    if (least > most)
+        bound += (double)sim_load_cost(s);
+    if (bound > max_cost)
         return false;
-    bool timed = c->objective.goal == MCMC_LATENCY && most - *guide < 9e18;
-    if (sim_evaluate(s, timed ? (int64_t)(most - *guide) : INT64_MAX) != SIM_RIGHT)
+    bool timed = c->objective.goal == MCMC_LATENCY && max_cost - *guide < 9e18;
+    if (sim_evaluate(s, timed ? (int64_t)(max_cost - *guide) : INT64_MAX) != SIM_RIGHT)
         return false;
     *value = mcmc_value(&c->objective, &s->result);
-    return *value + *guide + c->price.now * (double)s->result.excess_bytes <= most;
+    return *value + *guide + c->price.now * (double)s->result.excess_bytes <= max_cost;
 }
 
 static void step(struct mcmc *c) {
     enum mcmc_kind kind;
     double cost = mcmc_cost(c), value, guide;
-    double most = cost - c->temperature * fabs(cost) * log(1 - rng_unit(&c->rng));
-    bool some = mcmc_propose(c, &kind);
+    double max_cost = cost - c->temperature * fabs(cost) * log(1 - rng_unit(&c->rng));
+    bool has_proposal = mcmc_propose(c, &kind);
     c->count[kind].n_tried++;
-    if (!some || !judge(c, most, &value, &guide)) {
+    if (!has_proposal || !evaluate(c, max_cost, &value, &guide)) {
         sim_undo(&c->sim);
         return;
     }

@@ -1,4 +1,4 @@
-// What all proposals are made of: see mcmc.h. Moves change runs; here the transfers follow.
+// Edits that all proposals share: see mcmc.h. Moves change runs; repairs adapt the transfers.
 #include "solver/place/mcmc.h"
 
 enum { DUPLICATE_ONE_IN = 8 };
@@ -39,7 +39,7 @@ void mcmc_mark_with_inputs(struct mcmc *c, int32_t node) {
 
 // ---- Fetches ----
 
-// The instance of the node before `label` from which `place` gets it fastest; SIM_NONE.
+// The instance of the node before `label` with the fastest transfer to `place`; SIM_NONE.
 static int32_t source_for(const struct mcmc *c, int32_t node, int32_t place, int64_t label) {
     const struct sim *s = &c->sim;
     int32_t best = SIM_NONE;
@@ -61,8 +61,9 @@ static int32_t source_for(const struct mcmc *c, int32_t node, int32_t place, int
     return best;
 }
 
-// Where a fetch goes that `reader` waits for: as soon as the source is there; one run of the place
-// earlier than needed; or at the last moment. The first is fast, the last holds the least memory.
+// Where a fetch for `reader` is inserted: right after its source; one run of the place before the
+// reader; or right before the reader. The first is fast, the last holds memory for the shortest
+// time.
 static int32_t position(struct mcmc *c, int32_t source, int32_t place, int32_t reader) {
     const struct sim *s = &c->sim;
     int32_t early = s->task[source].next, late = reader;
@@ -95,9 +96,9 @@ bool mcmc_add_fetch(struct mcmc *c, int32_t node, int32_t place, int32_t reader)
     return !s->broken;
 }
 
-// ---- Mending ----
+// ---- Repairs ----
 
-// Fetches whose source is gone get another one, or go.
+// Fetches whose source is gone get another one, or are removed.
 static void repair_sources(struct mcmc *c, int32_t v) {
     struct sim *s = &c->sim;
     int32_t next;
@@ -114,7 +115,7 @@ static void repair_sources(struct mcmc *c, int32_t v) {
     }
 }
 
-// A device that lacks v runs it itself, every so often, where that is allowed.
+// Sometimes a device that lacks v runs a duplicate of it, if that is allowed.
 static bool duplicate_instead(struct mcmc *c, int32_t v, int32_t place, int32_t reader) {
     struct sim *s = &c->sim;
     int32_t g = c->p->group[v], source = s->first_of[v];
@@ -127,7 +128,8 @@ static bool duplicate_instead(struct mcmc *c, int32_t v, int32_t place, int32_t 
     return true;
 }
 
-// Every run that reads v finds it at its device: a fetch for the first one at each that does not.
+// Every run that reads v must find it on its device: adds a fetch for the first reader on each
+// device that lacks it.
 static bool repair_readers(struct mcmc *c, int32_t v) {
     struct sim *s = &c->sim;
     const struct problem *g = &c->p->graph;
@@ -154,7 +156,7 @@ static bool repair_readers(struct mcmc *c, int32_t v) {
     return ok;
 }
 
-// Fetches that nobody reads go, the last first: what they read may then be unread, too.
+// Removes dead fetches of v, until there are none: the source of a removed fetch may be dead, too.
 static void repair_unread(struct mcmc *c, int32_t v) {
     struct sim *s = &c->sim;
     bool some;
@@ -199,7 +201,7 @@ void mcmc_put_run(struct mcmc *c, int32_t run, int32_t device) {
     mcmc_mark_with_inputs(c, v);
 }
 
-// All runs of all its nodes; recomputations come down to one.
+// All runs of all its nodes; recomputations are removed.
 void mcmc_put_group(struct mcmc *c, int32_t group, int32_t device) {
     struct sim *s = &c->sim;
     for (int32_t k = c->p->group_start[group]; k < c->p->group_start[group + 1]; k++) {

@@ -1,7 +1,7 @@
-// Proposals that change when things are in memory: see mcmc.h. When a place is over its memory, the
-// moment of its peak is looked at: of the instances that wait across it, one is chosen, the larger
-// the likelier, and let go until it is next read. Then it is run again there, with a choice whether
-// to run again what it reads, too; or it is put aside in host memory, or fetched once more.
+// Proposals that change what is in memory when: see mcmc.h. For a place over its memory, they
+// choose an instance that is live but idle at the peak, with a probability proportional to its
+// size, and evict it until its next use. There it is recomputed, with a random choice whether to
+// recompute its inputs, too; or it is offloaded to the host and fetched back; or fetched again.
 #include "solver/place/mcmc.h"
 
 enum { MAX_ALONG = 8, MAX_RECOMPUTE_DEPTH = 6, ORDER_PASSES = 5 };
@@ -13,16 +13,16 @@ static bool has_edge(const struct problem *g, int32_t from, int32_t to) {
     return false;
 }
 
-// Whether task x reads instances of what y makes, where y makes it.
+// Whether task x reads the node of y at the place of y.
 static bool reads(const struct mcmc *c, const struct sim_task *x, const struct sim_task *y) {
     if (x->from != TASK_RUN)
         return x->node == y->node && x->from == y->place;
     return x->place == y->place && has_edge(&c->p->graph, y->node, x->node);
 }
 
-// ---- What waits across the peak ----
+// ---- Idle instances at the peak ----
 
-struct waiting {
+struct idle {
     int32_t instance, peak, reader; // reader: the first one after the peak
 };
 
@@ -40,7 +40,7 @@ static int32_t peak_of(struct mcmc *c) {
     return s->task[t].place == c->p->host ? SIM_END : t;
 }
 
-static bool find_waiting(struct mcmc *c, struct waiting *out) {
+static bool find_idle(struct mcmc *c, struct idle *out) {
     struct sim *s = &c->sim;
     int32_t peak = peak_of(c);
     if (peak == SIM_END)
@@ -65,7 +65,7 @@ static bool find_waiting(struct mcmc *c, struct waiting *out) {
         reader = s->task[reader].next;
     if (reader == SIM_END)
         return false;
-    *out = (struct waiting){chosen, peak, reader};
+    *out = (struct idle){chosen, peak, reader};
     return true;
 }
 
@@ -78,8 +78,8 @@ static bool can_recompute(const struct mcmc *c, int32_t node, int32_t place) {
            placement_runs_on(c->p, node, place) && (alone || sim_runs_at(&c->sim, node, place));
 }
 
-// Runs the node before `reader`; what it reads and is let go of before the peak is run again, too,
-// every other time.
+// Runs the node before `reader`. Each input that is evicted before the peak is recomputed, too,
+// with probability one half.
 static void recompute_before(struct mcmc *c, int32_t node, int32_t place, int32_t reader,
                              int64_t peak_label, int32_t depth) {
     struct sim *s = &c->sim;
@@ -96,8 +96,8 @@ static void recompute_before(struct mcmc *c, int32_t node, int32_t place, int32_
 }
 
 bool mcmc_move_recompute(struct mcmc *c) {
-    struct waiting w;
-    if (!find_waiting(c, &w))
+    struct idle w;
+    if (!find_idle(c, &w))
         return false;
     struct sim_task x = c->sim.task[w.instance];
     if (!can_recompute(c, x.node, x.place))
@@ -106,10 +106,10 @@ bool mcmc_move_recompute(struct mcmc *c) {
     return true;
 }
 
-// ---- Moving out of the way ----
+// ---- Offload ----
 
-// A fetch that nobody needs before the peak comes later.
-static bool fetch_later(struct mcmc *c, const struct waiting *w) {
+// A fetch without a reader before the peak moves behind it.
+static bool fetch_later(struct mcmc *c, const struct idle *w) {
     struct sim *s = &c->sim;
     struct sim_task x = s->task[w->instance];
     if (x.from == TASK_RUN)
@@ -125,14 +125,14 @@ static bool fetch_later(struct mcmc *c, const struct waiting *w) {
 
 bool mcmc_move_offload(struct mcmc *c) {
     struct sim *s = &c->sim;
-    struct waiting w;
-    if (!find_waiting(c, &w))
+    struct idle w;
+    if (!find_idle(c, &w))
         return false;
     struct sim_task x = s->task[w.instance];
     int32_t host = c->p->host;
     if (x.place == host || fetch_later(c, &w))
         return x.place != host;
-    // From wherever else it is by then, or from the host.
+    // From another place that has it by then, or from the host.
     int64_t label = s->task[w.reader].label;
     int32_t from = SIM_NONE;
     for (int32_t t = s->first_of[x.node], n = 0; t != SIM_NONE; t = s->task[t].sibling)
@@ -149,7 +149,7 @@ bool mcmc_move_offload(struct mcmc *c) {
         from = host;
     }
     int32_t before = w.reader;
-    if (mcmc_random(c, 2)) // one run earlier, so that it is there in time
+    if (mcmc_random(c, 2)) // one run earlier, to hide the transfer
         for (int32_t t = s->task[before].prev; t != w.peak; t = s->task[t].prev)
             if (s->task[t].place == x.place && s->task[t].from == TASK_RUN) {
                 before = t;
@@ -162,8 +162,8 @@ bool mcmc_move_offload(struct mcmc *c) {
 
 // ---- Order ----
 
-// A task goes before or behind a few others of its place, and takes along what must stay before or
-// behind it.
+// A task moves before or behind a few others of its place, together with the tasks that must stay
+// before or behind it.
 bool mcmc_move_order(struct mcmc *c) {
     struct sim *s = &c->sim;
     int32_t along[MAX_ALONG], n = 0, first = mcmc_random_task(c), passed = SIM_NONE;
@@ -195,7 +195,7 @@ bool mcmc_move_order(struct mcmc *c) {
         return false;
     struct sim_task moved[MAX_ALONG];
     for (int32_t k = 0; k < n; k++) {
-        // The farthest comes first when all go back, the nearest when all go on.
+        // In sequence order: the farthest first when they move back.
         int32_t t = along[back ? n - 1 - k : k];
         moved[k] = s->task[t];
         sim_remove(s, t);

@@ -18,7 +18,7 @@ static int32_t device_of(const struct sim *s, int32_t node) {
     return s->task[mcmc_first_run(s, node)].place;
 }
 
-// A device for the node: every other time that of a neighbour, as that may save a transfer.
+// A device for the node: with probability one half that of a neighbour, which may save a transfer.
 static int32_t target_for(struct mcmc *c, int32_t node) {
     const struct problem *g = &c->p->graph;
     int32_t n_in = g->in_start[node + 1] - g->in_start[node];
@@ -39,7 +39,7 @@ static bool put(struct mcmc *c, int32_t group, int32_t device) {
     return true;
 }
 
-// One of several runs of a node moves alone.
+// Moves one of several runs of a node.
 static bool put_one_run(struct mcmc *c, int32_t node, int32_t device) {
     struct sim *s = &c->sim;
     int32_t k = mcmc_random(c, n_runs(s, node)), t = s->first_of[node];
@@ -58,7 +58,7 @@ bool mcmc_move_node(struct mcmc *c) {
     return put(c, c->p->group[node], to);
 }
 
-// Nodes that follow each other on a device go to another one together.
+// Moves consecutive nodes of a device to another one together.
 bool mcmc_move_block(struct mcmc *c) {
     struct sim *s = &c->sim;
     int32_t node = mcmc_random(c, c->p->graph.n), to = target_for(c, node);
@@ -68,7 +68,7 @@ bool mcmc_move_block(struct mcmc *c) {
     bool some = false;
     if (from == to)
         return false;
-    // Moving a group removes and adds tasks, so all are collected first.
+    // Moving a group changes the sequence, so all nodes are collected first.
     for (; t != SIM_END && n < length && n < c->p->graph.n; t = s->task[t].next)
         if (s->task[t].place == from && s->task[t].from == TASK_RUN)
             c->block[n++] = s->task[t].node;
@@ -78,7 +78,7 @@ bool mcmc_move_block(struct mcmc *c) {
     return some;
 }
 
-// One end of a transfer joins the other.
+// Moves one end of a transfer to the device of the other.
 bool mcmc_move_boundary(struct mcmc *c) {
     struct sim *s = &c->sim;
     const struct problem *g = &c->p->graph;
@@ -107,7 +107,7 @@ bool mcmc_move_swap(struct mcmc *c) {
     return true;
 }
 
-// A device that fetches a node runs it, too.
+// A device that fetches a node runs a duplicate instead.
 bool mcmc_move_duplicate(struct mcmc *c) {
     struct sim *s = &c->sim;
     int32_t t = mcmc_random_task(c);
@@ -127,7 +127,7 @@ bool mcmc_move_duplicate(struct mcmc *c) {
     return true;
 }
 
-// Takes away a run of a node that has another, or a fetch of what is there already.
+// Removes a run of a node that has another, or a fetch of what is already at the place.
 bool mcmc_move_drop(struct mcmc *c) {
     struct sim *s = &c->sim;
     for (int32_t k = 0; k < DROP_TRIES; k++) {

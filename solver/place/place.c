@@ -1,4 +1,4 @@
-// Chains in rounds with replica exchange: see place.h.
+// Markov chains in rounds with replica exchange (parallel tempering): see place.h.
 #include "solver/place/place_state.h"
 
 #include <math.h>
@@ -7,14 +7,14 @@
 
 #include "ir/base/parallel.h"
 
-enum { ROUND_PROPOSALS = 1000, EXCHANGE_STREAM = 1 << 20 }; // proposals: of each chain, in the mean
-#define POLISH_SHARE     0.05 // of the time, each time that the best is polished on the way
-#define POLISH_END       0.1  // and in the end
+enum { ROUND_PROPOSALS = 1000, EXCHANGE_STREAM = 1 << 20 }; // proposals: mean of a chain
+#define POLISH_SHARE     0.05 // of the time, for each polishing during the search
+#define POLISH_END       0.1  // and at its end
 #define COOLER_SHARE     0.6  // of the proposals of the next cooler rung
 #define TEMPERATURE_STEP 1.2
 #define MIN_TEMPERATURE  1e-7
 #define MAX_TEMPERATURE  0.3
-#define WORSE_COLDEST    0.002 // of all proposals, those that are accepted though worse
+#define WORSE_COLDEST    0.002 // target share of proposals that are worse and accepted
 #define WORSE_HOTTEST    0.1
 
 struct place_options place_defaults(void) {
@@ -74,7 +74,7 @@ void place_start_chain(struct place_search *s, struct place_chain *ch, const str
     s->out->n_refused += !ch->mc.sim.broken;
 }
 
-// The best of all chains, in the order of their numbers; checked before anybody hears of it.
+// The best of all chains, in the order of their numbers, is offered as the incumbent.
 static status collect(struct place_search *s) {
     struct mcmc *better = NULL;
     for (int32_t k = 0; k < s->n_chains; k++) {
@@ -95,8 +95,8 @@ static status collect(struct place_search *s) {
 
 // ---- Rounds ----
 
-// The proposals of a round, of which each rung has a part of what the one below it has: the cold
-// ones find most, the hot ones are there to lead them somewhere else. The parts sum up to all.
+// The proposals of a round for each rung: fewer for hotter ones, as cold chains find most
+// incumbents and hot ones only diversify. The shares sum up to the round.
 static int64_t share_of(const struct place_search *s, int32_t rung) {
     double all = 1 - pow(COOLER_SHARE, s->n_chains);
     double from = (1 - pow(COOLER_SHARE, rung)) / all;
@@ -117,7 +117,7 @@ static void run_chain(void *context, int32_t index) {
     ch->failed = ch->mc.sim.broken;
 }
 
-// Heat follows the share of worse states that a rung is meant to accept.
+// Adapts each temperature to the share of worse states that its rung should accept.
 static void adapt(struct place_search *s) {
     for (int32_t r = 0; r < s->n_chains; r++) {
         const struct place_chain *ch = &s->chain[s->at_rung[r]];
@@ -157,7 +157,7 @@ static void exchange(struct place_search *s) {
     }
 }
 
-// Every so often, the chain of the coldest half that is worst goes on from the best.
+// The worst chain of the coldest half restarts from the incumbent.
 static void restart(struct place_search *s) {
     int32_t worst = -1;
     double most = s->out->value;
@@ -174,8 +174,8 @@ static void restart(struct place_search *s) {
         place_start_chain(s, &s->chain[worst], &s->out->best);
 }
 
-// Every chain takes up its present state afresh, as it would from a checkpoint: so a search that is
-// resumed from one goes on exactly as if it had not been interrupted.
+// Every chain reloads its current state, as it would from a checkpoint: so a resumed search
+// continues exactly as if it had not been interrupted.
 static status settle(struct place_search *s) {
     struct arena scratch = arena_make(s->arena->mem);
     for (int32_t k = 0; k < s->n_chains; k++) {
@@ -209,12 +209,13 @@ static status improve(struct place_search *s, double seconds, bool is_end) {
     return st == ST_OK ? collect(s) : st;
 }
 
-// What happens every so many rounds. A team saves its checkpoints together, so that they fit.
-static status look_around(struct place_search *s) {
+// Between rounds, every PLACE_MEET_EVERY of them. A team saves checkpoints together, so that they
+// match.
+static status between_rounds(struct place_search *s) {
     double since = (double)(stop_clock_ns() - s->saved_ns) * 1e-9;
     int64_t n = s->out->n_rounds / PLACE_MEET_EVERY;
     status st = ST_OK;
-    if ((n & (n - 1)) == 0) // less and less often
+    if ((n & (n - 1)) == 0) // at powers of two
         st = improve(s, s->options->seconds * POLISH_SHARE, false);
     s->is_saving = s->options->checkpoint_path && since >= s->options->checkpoint_seconds;
     if (st == ST_OK && s->options->team)
@@ -237,7 +238,7 @@ static status run_round(struct place_search *s, int32_t n_threads) {
     adapt(s);
     if (s->options->exchange)
         exchange(s);
-    return st == ST_OK && out->n_rounds % PLACE_MEET_EVERY == 0 ? look_around(s) : st;
+    return st == ST_OK && out->n_rounds % PLACE_MEET_EVERY == 0 ? between_rounds(s) : st;
 }
 
 static status run_rounds(struct place_search *s) {
@@ -249,9 +250,9 @@ static status run_rounds(struct place_search *s) {
     return st;
 }
 
-// Some time is kept for polishing what was found; what that leaves is for more rounds, unless there
-// is a team, which is over by then. The checkpoint is that of the search before, so that it goes on
-// as if it had not ended.
+// The last part of the time is for polishing the incumbent, and if some of it is left, for more
+// rounds; not in a team, whose search is over by then. The checkpoint is written before the
+// polishing, so that a resumed search continues as if it had not ended.
 static status run_and_improve(struct place_search *s) {
     const struct stop *whole = s->stop;
     double left = stop_seconds_left(whole);
@@ -270,7 +271,7 @@ static status run_and_improve(struct place_search *s) {
     return st == ST_OK && !s->options->team ? run_rounds(s) : st;
 }
 
-// ---- Beginning and end ----
+// ---- The whole search ----
 
 struct place_totals place_own_totals(const struct place_search *s) {
     const struct place_result *out = s->out;
@@ -288,7 +289,7 @@ struct place_totals place_own_totals(const struct place_search *s) {
     return sum;
 }
 
-// What all have done, in the result.
+// Sums the counts of all ranks in the result.
 static void sum_up(struct place_search *s) {
     const struct team *t = s->options->team;
     struct place_result *out = s->out;

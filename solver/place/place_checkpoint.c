@@ -1,5 +1,6 @@
-// Checkpoints of a placement search: mfc-search JSON, with all that the chains need to go on as if
-// nothing had happened. Reals are written in hexadecimal, so that they come back to the last bit.
+// Checkpoints of a placement search: mfc-search JSON with the whole state of the chains, so that a
+// resumed search continues as if it had not been interrupted. Reals are written in hexadecimal,
+// which is exact.
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,13 +9,13 @@
 #include "ir/base/json_write.h"
 #include "solver/place/place_state.h"
 
-// ---- What a checkpoint belongs to ----
+// ---- The problem and objective of a checkpoint ----
 
 static uint64_t add_numbers(uint64_t x, const int64_t *at, int64_t n) {
     return digest_block(at, (size_t)n * sizeof *at, x);
 }
 
-// Devices and links by what they come to: costs, memory, and routes.
+// A digest. Devices and links count by their costs, memory and routes.
 static uint64_t problem_identity(const struct placement *p) {
     const struct problem *g = &p->graph;
     uint64_t x =
@@ -123,7 +124,7 @@ status place_save(struct place_search *s) {
     }
     json_write_end(&w);
     json_write_finish(&w);
-    // A chain that ran out of memory has nothing to save; the checkpoint before stays.
+    // A chain that is out of memory has no state to save: the previous checkpoint stays.
     status st = ok ? output_text(&scratch, s->diags, s->options->checkpoint_path, &text) : ST_OK;
     arena_free(&scratch);
     return st;
@@ -182,7 +183,7 @@ static status read_chain(struct place_search *s, const json_t *object, int32_t k
     if (st != ST_OK)
         return st;
     if (rung < 0 || rung >= s->n_chains || now.n == 0 || !(real_of(object, "heat") > 0))
-        return malformed(s, "a chain lacks its rung, its heat or its tasks");
+        return malformed(s, "a chain lacks its rung, its temperature or its tasks");
     ch->rung = (int32_t)rung;
     s->at_rung[rung] = k;
     s->temperature[rung] = real_of(object, "heat");
@@ -211,7 +212,7 @@ static status read_numbers(const struct place_search *s, const json_t *root,
     return st;
 }
 
-// Going on from the checkpoint of something else would give nonsense.
+// A checkpoint of another problem, objective, seed or team is refused.
 static status check_owner(const struct place_search *s, const json_t *root) {
     const struct place_options *o = s->options;
     struct loc where = loc_file(o->resume->path);

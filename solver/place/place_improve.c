@@ -1,18 +1,18 @@
-// Promising states of a placement search go through the rematerialization solver: see
-// place_state.h. The best strategy, or while none fits the state that is nearest to it, is polished
-// device by device; the coldest chain goes on from what comes out.
+// Polishing during a placement search: see place_state.h. The rematerialization solver improves the
+// incumbent, or without one the state with the least excess, device by device (place_polish.h); the
+// coldest chain continues from the result.
 #include "solver/place/place_polish.h"
 #include "solver/place/place_state.h"
 
-enum { WORK_ON_THE_WAY = 2, WORK_IN_THE_END = 10 };
-#define GAP_ON_THE_WAY 0.02
-#define GAP_IN_THE_END 0.001
+enum { WORK_DURING = 2, WORK_AT_END = 10 };
+#define GAP_DURING 0.02
+#define GAP_AT_END 0.001
 
 bool place_improves(const struct place_search *s) {
     return s->options->allowed.recompute && s->p->has_sizes;
 }
 
-static const struct place_chain *nearest(const struct place_search *s) {
+static const struct place_chain *least_excess(const struct place_search *s) {
     const struct place_chain *best = NULL;
     for (int32_t k = 0; k < s->n_chains; k++) {
         const struct place_chain *ch = &s->chain[k];
@@ -23,7 +23,7 @@ static const struct place_chain *nearest(const struct place_search *s) {
 }
 
 status place_improve(struct place_search *s, double seconds, bool is_end) {
-    const struct place_chain *from = nearest(s);
+    const struct place_chain *from = least_excess(s);
     struct place_chain *to = &s->chain[s->at_rung[0]];
     if (!place_improves(s) || !from || to->failed)
         return ST_OK;
@@ -36,12 +36,12 @@ status place_improve(struct place_search *s, double seconds, bool is_end) {
     }
     struct polish_effort effort = {.stop = s->stop,
                                    .seconds = seconds,
-                                   .gap = is_end ? GAP_IN_THE_END : GAP_ON_THE_WAY,
+                                   .gap = is_end ? GAP_AT_END : GAP_DURING,
                                    .seed =
                                        s->options->seed + (is_end ? 0 : (uint64_t)s->out->n_rounds),
                                    .worker_path = s->options->worker_path};
-    if (seconds <= 0 || s->options->work > 0) // then it must not depend on the clock
-        effort.work_per_node = is_end ? WORK_IN_THE_END : WORK_ON_THE_WAY;
+    if (seconds <= 0 || s->options->work > 0) // the result must not depend on the clock
+        effort.work_per_node = is_end ? WORK_AT_END : WORK_DURING;
     bool better = false;
     status st = now.n > 0 ? place_polish(s->p, &s->options->objective, &effort, now, &scratch,
                                          &polished, &better)

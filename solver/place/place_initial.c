@@ -1,9 +1,9 @@
-// Starts for the placement search: see place.h. Each is an assignment of groups to devices;
-// strategy_assign makes the tasks.
+// Initial solutions of the placement search: see place.h. Each is an assignment of groups to
+// devices, from which strategy_assign makes the tasks.
 #include "solver/place.h"
 #include "solver/place/place_list.h"
 
-struct starter {
+struct maker {
     const struct placement *p;
     struct arena *arena;   // for the strategies
     struct arena *scratch; // for the rest
@@ -20,7 +20,7 @@ static int64_t group_cost(const struct placement *p, int32_t g, int32_t device) 
     return sum;
 }
 
-static void finish(struct starter *s, const int32_t *order) {
+static void finish(struct maker *s, const int32_t *order) {
     const struct placement *p = s->p;
     bool *on = ARENA_ARRAY(s->scratch, bool, (size_t)p->graph.n *(size_t)p->n_devices);
     s->ok = s->ok && on;
@@ -31,9 +31,9 @@ static void finish(struct starter *s, const int32_t *order) {
 
 // ---- Contiguous splits ----
 
-// Groups in their order, as many to each device in turn as keep its load within `max_cost` and its
-// resident bytes within its memory. False: some are left over.
-static bool fill(struct starter *s, int64_t max_cost) {
+// Assigns groups in their order to one device after the other, as long as its load is at most
+// max_cost and its resident bytes fit its memory. False: some groups are left.
+static bool fill(struct maker *s, int64_t max_cost) {
     const struct placement *p = s->p;
     int32_t k = 0;
     int64_t load = 0, bytes = p->graph.persistent_bytes;
@@ -56,8 +56,8 @@ static bool fill(struct starter *s, int64_t max_cost) {
     return true;
 }
 
-// The least largest load, by bisection.
-static void split(struct starter *s) {
+// Minimizes the largest load by bisection.
+static void split(struct maker *s) {
     int64_t low = -1, high = 0;
     for (int32_t g = 0; g < s->p->n_groups; g++) {
         int64_t most = 0;
@@ -82,7 +82,7 @@ static void split(struct starter *s) {
 
 // ---- One device ----
 
-static void single(struct starter *s, int32_t device) {
+static void single(struct maker *s, int32_t device) {
     for (int32_t g = 0; g < s->p->n_groups; g++) {
         if (!placement_group_runs_on(s->p, g, device))
             return;
@@ -93,19 +93,19 @@ static void single(struct starter *s, int32_t device) {
 
 // ---- List schedules ----
 
-static void list(struct starter *s, enum list_kind kind) {
+static void list(struct maker *s, enum list_kind kind) {
     s->ok = place_list(s->p, kind, s->arena, &s->out[s->n++]);
 }
 
 int32_t place_initial(const struct placement *p, bool duplicates, struct arena *a,
                       struct strategy *out, int32_t max_n) {
     struct arena scratch = arena_make(a->mem);
-    struct starter s = {.p = p,
-                        .arena = a,
-                        .scratch = &scratch,
-                        .device = ARENA_ARRAY(&scratch, int32_t, p->n_groups),
-                        .out = out,
-                        .max_n = max_n};
+    struct maker s = {.p = p,
+                      .arena = a,
+                      .scratch = &scratch,
+                      .device = ARENA_ARRAY(&scratch, int32_t, p->n_groups),
+                      .out = out,
+                      .max_n = max_n};
     s.ok = s.device != NULL;
     if (s.ok && s.n < max_n)
         split(&s);

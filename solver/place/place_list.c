@@ -1,23 +1,24 @@
-// List schedules: see place_list.h. What a node reads is brought to each device in turn, on paper;
-// then to the one on which the node ends first, for good. To bring something there is to send it
-// from where it is, or to run it once more, for which what it reads must be brought, and so on.
+// List scheduling: see place_list.h. For each device in turn, a dry run makes the inputs of a node
+// available and runs it; then the device with the earliest finish time does it for real. An input
+// is made available by a transfer, or by a duplicate run, for which its own inputs must be
+// available.
 #include "solver/place/place_list.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// How far back nodes are run once more for one that needs them, and how many are looked at.
+// Limits of the recursion over duplicates: its depth, and the nodes probed for one node.
 enum { MAX_DUPLICATE_DEPTH = 4, MAX_PROBES = 100 };
 
 struct list {
     const struct placement *p;
     enum list_kind kind;
-    int32_t *home;  // per group: its device; -1: none yet
-    bool *on;       // per node and device: it runs there
-    int64_t *there; // per node and device: when it is there; -1: it is not
-    int64_t *avail; // per resource: when it is free
-    int64_t *room;  // per device: bytes left for residents
-    int32_t looks;  // left for the node at hand
+    int32_t *home;    // per group: its device; -1: none yet
+    bool *on;         // per node and device: it runs there
+    int64_t *there;   // per node and device: when it is there; -1: it is not
+    int64_t *avail;   // per resource: when it is free
+    int64_t *slack;   // per device: bytes left for residents
+    int32_t n_probes; // left for the current node
 };
 
 static size_t at(const struct list *l, int32_t v, int32_t k) {
@@ -31,7 +32,7 @@ static int64_t larger(int64_t a, int64_t b) {
 // ---- Order ----
 
 struct ranked {
-    double rank; // the longest way to the end, with mean costs
+    double rank; // the longest path to the end, with mean costs
     int32_t node;
 };
 
@@ -72,7 +73,7 @@ static bool rank(const struct placement *p, struct arena *scratch, int32_t *orde
     return true;
 }
 
-// ---- Bringing things to a device ----
+// ---- Making nodes available ----
 
 static bool is_alone(const struct placement *p, int32_t v) {
     int32_t g = p->group[v];
@@ -83,7 +84,7 @@ static bool may_duplicate(const struct placement *p, int32_t v) {
     return !p->graph.once[v] && !p->graph.keep[v] && is_alone(p, v);
 }
 
-// When a transfer over the route can be over that begins at `time` or later.
+// The earliest finish of a transfer over the route that starts at `time` or later.
 static int64_t send_over(struct list *l, int32_t v, int32_t from, int32_t to, int64_t time,
                          bool is_real) {
     const struct route *r = placement_route(l->p, from, to);
@@ -105,28 +106,29 @@ static int64_t send_to(struct list *l, int32_t v, int32_t from, int32_t to, bool
     return send_over(l, v, host, to, time, is_real);
 }
 
-// From where the node is sent to the device soonest, and when it is there.
+// The earliest arrival of the node at the device by a transfer.
 static int64_t send(struct list *l, int32_t v, int32_t to, bool is_real) {
     int32_t best = -1;
-    int64_t least = 0;
+    int64_t earliest = 0;
     for (int32_t q = 0; q < l->p->n_devices; q++) {
         int64_t time = l->on[at(l, v, q)] ? send_to(l, v, q, to, false) : -1;
-        if (time >= 0 && (best < 0 || time < least)) {
+        if (time >= 0 && (best < 0 || time < earliest)) {
             best = q;
-            least = time;
+            earliest = time;
         }
     }
-    return is_real ? send_to(l, v, best, to, true) : least;
+    return is_real ? send_to(l, v, best, to, true) : earliest;
 }
 
-static int64_t bring(struct list *l, int32_t v, int32_t device, int32_t depth, bool is_real);
+static int64_t make_available(struct list *l, int32_t v, int32_t device, int32_t depth,
+                              bool is_real);
 
-// When the node ends if the device runs it next.
+// The finish time of the node if the device runs it next.
 static int64_t run(struct list *l, int32_t v, int32_t device, int32_t depth, bool is_real) {
     const struct problem *g = &l->p->graph;
     int64_t start = 0;
     for (int32_t e = g->in_start[v]; e < g->in_start[v + 1]; e++)
-        start = larger(start, bring(l, g->in_of[e], device, depth, is_real));
+        start = larger(start, make_available(l, g->in_of[e], device, depth, is_real));
     start = larger(start, l->avail[device]) + placement_cost(l->p, v, device);
     if (is_real) {
         l->on[at(l, v, device)] = true;
@@ -135,16 +137,17 @@ static int64_t run(struct list *l, int32_t v, int32_t device, int32_t depth, boo
     return start;
 }
 
-// When the node is on the device, at the earliest.
-static int64_t bring(struct list *l, int32_t v, int32_t device, int32_t depth, bool is_real) {
+// The earliest time at which the node is available on the device.
+static int64_t make_available(struct list *l, int32_t v, int32_t device, int32_t depth,
+                              bool is_real) {
     int64_t *there = &l->there[at(l, v, device)];
     if (*there >= 0)
         return *there;
     int64_t sent = send(l, v, device, false);
-    if (l->kind == LIST_DUPLICATE && depth > 0 && l->looks-- > 0 && may_duplicate(l->p, v) &&
-        placement_runs_on(l->p, v, device) && l->p->resident_bytes[v] <= l->room[device]) {
+    if (l->kind == LIST_DUPLICATE && depth > 0 && l->n_probes-- > 0 && may_duplicate(l->p, v) &&
+        placement_runs_on(l->p, v, device) && l->p->resident_bytes[v] <= l->slack[device]) {
         int64_t own = run(l, v, device, depth - 1, false);
-        l->room[device] -= is_real && own < sent ? l->p->resident_bytes[v] : 0;
+        l->slack[device] -= is_real && own < sent ? l->p->resident_bytes[v] : 0;
         if (own < sent)
             return is_real ? run(l, v, device, depth - 1, true) : own;
     }
@@ -163,20 +166,20 @@ static bool is_everywhere(const struct list *l, int32_t v) {
     return can;
 }
 
-// The device on which the node ends first, of those with room for its group.
+// The device with the earliest finish of the node, of those with slack for its group.
 static int32_t best_device(struct list *l, int32_t v) {
     const struct placement *p = l->p;
     int32_t group = p->group[v], best = -1;
-    int64_t resident = placement_group_resident(p, group), least = 0;
+    int64_t resident = placement_group_resident(p, group), earliest = 0;
     for (int32_t pass = 0; pass < 2 && best < 0; pass++) // the second ignores memory
         for (int32_t k = 0; k < p->n_devices; k++) {
-            if (!placement_group_runs_on(p, group, k) || (pass == 0 && resident > l->room[k]))
+            if (!placement_group_runs_on(p, group, k) || (pass == 0 && resident > l->slack[k]))
                 continue;
-            l->looks = MAX_PROBES;
+            l->n_probes = MAX_PROBES;
             int64_t end = run(l, v, k, MAX_DUPLICATE_DEPTH, false);
-            if (best < 0 || end < least) {
+            if (best < 0 || end < earliest) {
                 best = k;
-                least = end;
+                earliest = end;
             }
         }
     return best;
@@ -191,8 +194,8 @@ static void place_node(struct list *l, int32_t v) {
         *home = best_device(l, v);
     for (int32_t k = 0; k < p->n_devices; k++)
         if (everywhere || k == *home) {
-            l->room[k] -= resident;
-            l->looks = MAX_PROBES;
+            l->slack[k] -= resident;
+            l->n_probes = MAX_PROBES;
             run(l, v, k, MAX_DUPLICATE_DEPTH, true);
         }
 }
@@ -208,10 +211,10 @@ bool place_list(const struct placement *p, enum list_kind kind, struct arena *a,
                      .on = ARENA_ARRAY(&scratch, bool, all),
                      .there = ARENA_ARRAY(&scratch, int64_t, all),
                      .avail = ARENA_ARRAY(&scratch, int64_t, p->n_resources),
-                     .room = ARENA_ARRAY(&scratch, int64_t, p->n_devices)};
-    bool ok = l.home && l.on && l.there && l.avail && l.room && rank(p, &scratch, order);
+                     .slack = ARENA_ARRAY(&scratch, int64_t, p->n_devices)};
+    bool ok = l.home && l.on && l.there && l.avail && l.slack && rank(p, &scratch, order);
     for (int32_t k = 0; ok && k < p->n_devices; k++)
-        l.room[k] = p->place[k].memory_bytes - p->graph.persistent_bytes;
+        l.slack[k] = p->place[k].memory_bytes - p->graph.persistent_bytes;
     for (int32_t x = 0; ok && x < p->n_groups; x++)
         l.home[x] = -1;
     for (size_t i = 0; ok && i < all; i++)

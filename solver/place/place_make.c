@@ -19,14 +19,15 @@ status place_make_initial(struct place_search *s) {
         s->initial[s->n_initial++] = s->options->initial[k];
     }
     arena_free(&scratch);
-    if (st != ST_OK || (!s->options->allowed.devices && s->n_initial > 0)) // others have others
+    if (st != ST_OK ||
+        (!s->options->allowed.devices && s->n_initial > 0)) // others would change the devices
         return st;
     int32_t n = 0;
     struct remat_effort effort = {.stop = s->stop,
                                   .seconds = s->options->seconds * REMAT_SHARE,
                                   .seed = s->options->seed,
                                   .worker_path = s->options->worker_path};
-    if (s->options->allowed.recompute && !s->options->resume) // dear, and not to be needed
+    if (s->options->allowed.recompute && !s->options->resume) // expensive, and useless for a resume
         n = place_remat(s->p, &effort, s->arena, s->initial + s->n_initial,
                         PLACE_MAX_INITIAL - s->n_initial);
     s->n_initial += n > 0 ? n : 0;
@@ -74,7 +75,7 @@ status place_make_chains(struct place_search *s) {
         ch->arena = arena_make(s->arena->mem);
         ch->failed = !mcmc_make(&ch->arena, s->p, &o->objective, o->allowed, o->seed,
                                 (uint64_t)(first + k), &ch->mc);
-        // What no chain begins with may still be the best so far.
+        // The best initial solution may be one that no chain starts from.
         for (int32_t i = 0; k == 0 && i < n_more && !ch->failed; i++)
             place_start_chain(s, ch, &s->initial[s->n_chains + i]);
         if (!ch->failed)

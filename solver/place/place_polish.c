@@ -1,14 +1,13 @@
-// What one device does, planned anew: see place_polish.h. In stages:
-//   extract  a problem of the device's part: a node for each that it runs, one for each fetch to
-//   it,
-//            which arrives once, and one for each fetch from it, which reads what is sent; in the
-//            order in which they first occur. The part as it is now is a schedule of that problem
-//   solve    within what the device's memory leaves beside what is resident
-//   splice   the new schedule takes the place of the device's runs; fetches stay where they are,
-//   and
-//            what is run again comes right before the first one of these that needs it
-//   judge    by the simulator. While something is being sent it is held longer than the problem
-//            knows, so the device may be over its memory again: then with less room once more
+// Polishing of one device: see place_polish.h. Stages:
+//   extract  a problem of the device's part, in the order in which its nodes first occur: a node
+//   for
+//            each that it runs, one for each fetch to it, which runs once, and one for each fetch
+//            from it, which reads what is sent. The current part is a schedule of that problem
+//   solve    within the memory that resident bytes leave
+//   splice   the runs of the new schedule replace those of the device; fetches stay, and recomputed
+//            runs come right before the first of these that needs them
+//   evaluate by the simulator. A transfer holds its source longer than the problem models, so the
+//            device may still be over its memory: then again with a smaller budget
 #include "solver/place/place_polish.h"
 
 #include <string.h>
@@ -24,14 +23,14 @@ struct polisher {
     struct arena *scratch; // of one device
     struct diags *diags;
     struct sim sim;
-    struct strategy s; // the best so far
+    struct strategy s; // the incumbent
     int64_t excess_bytes;
     double value;
 
     int32_t device;
     struct problem problem;
     int32_t *node;        // per problem node: that of the placement; of a fetch: SIM_NONE
-    int32_t *at;          // per task of s: its problem node; SIM_NONE: it is none of the device's
+    int32_t *at;          // per task of s: its problem node; SIM_NONE: of another device
     struct sequence part; // the device's tasks as problem nodes
 };
 
@@ -61,7 +60,7 @@ static void add_node(struct polisher *f, struct extraction *x, int32_t k) {
     }
 }
 
-// Numbers the device's tasks, and finds what each reads where it first occurs.
+// Numbers the device's tasks, and finds the inputs of each where it first occurs.
 static void number(struct polisher *f, struct extraction *x) {
     for (int32_t v = 0; v < f->p->graph.n; v++)
         x->runs[v] = x->latest[v] = SIM_NONE;
@@ -97,7 +96,7 @@ static void fill(struct polisher *f, bool *is_kept) {
     }
     for (int32_t i = 0; i < f->problem.n; i++)
         f->problem.persistent_bytes += f->node[i] >= 0 ? f->p->resident_bytes[f->node[i]] : 0;
-    // What is kept is the last run of all, wherever that is.
+    // The last run of a node over all devices is the one that is kept.
     for (int32_t k = f->s.n; k-- > 0;) {
         int32_t v = f->s.at[k].node;
         if (f->s.at[k].from != TASK_RUN || !g->keep[v] || is_kept[v])
@@ -161,7 +160,7 @@ static bool splice(struct polisher *f, const struct steps *steps, struct arena *
     for (int32_t k = 0; k < f->s.n; k++) {
         int32_t i = f->at[k];
         if (i != SIM_NONE && seen[i])
-            continue; // run again: when, the schedule says
+            continue; // a recomputation: the schedule has its own
         if (i != SIM_NONE) {
             at = advance(f, steps, at, i, out);
             seen[i] = true;
@@ -172,7 +171,7 @@ static bool splice(struct polisher *f, const struct steps *steps, struct arena *
     return true;
 }
 
-// ---- Solve and judge ----
+// ---- Solve and evaluate ----
 
 static status solve_part(struct polisher *f, int64_t budget, double seconds, struct schedule *out) {
     struct solve_options o = solve_defaults();
@@ -200,7 +199,7 @@ static double value_of(const struct polisher *f) {
     return mcmc_value(f->objective, &f->sim.result);
 }
 
-// Takes the strategy if it is better. *over: the bytes that the device lacks in it.
+// Takes the strategy if it is better. *over: its excess on the device.
 static bool take_if_better(struct polisher *f, struct strategy x, int64_t *over, bool *better) {
     *over = 0;
     if (!sim_load(&f->sim, &x))
@@ -216,7 +215,7 @@ static bool take_if_better(struct polisher *f, struct strategy x, int64_t *over,
     return true;
 }
 
-// Whether there may be something to gain: it runs something again, or is over its memory.
+// Whether polishing can help: the device recomputes something, or is over its memory.
 static bool can_gain(struct polisher *f) {
     if (!sim_load(&f->sim, &f->s))
         return false;
@@ -244,7 +243,7 @@ static status polish_device(struct polisher *f, double seconds, struct arena *a,
         if (!splice(f, &found.steps, a, &x) || !take_if_better(f, x, &over, &mine))
             return diag_out_of_memory(f->diags);
         *better = *better || mine;
-        if (mine) // its numbers are of the strategy before
+        if (mine) // the extracted problem belongs to the old strategy
             return ST_OK;
         budget -= over > 0 ? over : 0;
     }
@@ -268,7 +267,7 @@ status place_polish(const struct placement *p, const struct mcmc_objective *obje
         f.scratch = &scratch;
         f.diags = &quiet;
         st = polish_device(&f, effort->seconds / p->n_devices, &all, better);
-        st = st == ST_LIMIT ? st : ST_OK; // without a schedule the device stays as it is
+        st = st == ST_LIMIT ? st : ST_OK; // without a schedule the device is unchanged
         arena_free(&scratch);
     }
     if (!st && *better) {

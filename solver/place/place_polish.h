@@ -1,7 +1,6 @@
-// Polishing a strategy of the placement search: what one device does is planned anew by the
-// rematerialization solver (solve.h: priced cuts, annealing, rounding and the integer program),
-// while everything else stays: what it is sent and when it sends, and the order in which it runs
-// each of its nodes for the first time. Only what it runs again, and when, changes.
+// Polishing a strategy of the placement search: the rematerialization solver (solve.h) plans the
+// recomputations of one device anew. Transfers to and from the device, and the order of the first
+// runs of its nodes, stay.
 #pragma once
 
 #include "ir/base/stop.h"
@@ -11,14 +10,14 @@ struct polish_effort {
     const struct stop *stop;
     double seconds;        // for all devices together; 0: no limit
     int64_t work_per_node; // units of the solver's work
-    double gap;            // how near to the bound is near enough
+    double gap;            // optimality gap at which the solver stops
     uint64_t seed;
     const char *worker_path; // see solve.h
 };
 
-// One device after the other, as long as it makes the strategy better: fewer bytes over memory, or
-// as many and a better objective. `s` must be right. *out is in the arena; false in *better: `s`
-// stays as it is. ST_LIMIT: no room.
+// Polishes one device after the other. A result is taken if it has less excess over memory, or the
+// same and a better objective. `s` must be valid. *out is in the arena; false in *better: there is
+// no improvement. ST_LIMIT: out of memory.
 status place_polish(const struct placement *p, const struct mcmc_objective *objective,
                     const struct polish_effort *effort, struct strategy s, struct arena *a,
                     struct strategy *out, bool *better);

@@ -1,24 +1,24 @@
-// Training steps on devices with small memories: see place_remat.h. Stages:
-//   cut      forward nodes to devices by their place in the order, so that each gets its share of
-//            the time by its speed, or of the bytes by its memory, or the fastest everything; a
-//            backward node to the device of the latest forward node that it reads, else of the
-//            backward node that it reads; groups stay together
-//   plan     for each device a problem of its nodes, in their order, and of what it is sent, which
-//            arrives once and is held until it is read for the last time; the solver makes it fit
-//   merge    node by node in the order of the graph: what its device does up to the first run of
-//            the node, then the node, then sending it to whoever reads it elsewhere. As first runs
-//            keep to the order and repetitions read only what is on their device, nothing waits
-//            for something behind it.
+// Initial solutions that recompute: see place_remat.h. Stages:
+//   cut      forward nodes to devices by their position in the order, so that each gets its share
+//   of
+//            the time by its speed, or of the bytes by its memory, or the fastest device
+//            everything; a backward node to the device of the latest forward node that it reads,
+//            else of the backward node that it reads; groups stay together
+//   plan     for each device a problem of its nodes, in their order, and of its fetches, which run
+//            once and are held until their last use; the solver makes it fit
+//   merge    node by node in the order of the graph: the device's steps up to the first run of the
+//            node, then the node, then its transfers. First runs keep the order, and recomputations
+//            read only what is on their device, so every input comes before its use.
 #include "solver/place/place_remat.h"
 
 #include "solver/solve.h"
 
 enum { WORK_PER_NODE = 1 };
-#define NEAR_ENOUGH 0.05 // of the bound: the search goes on from there
+#define INITIAL_GAP 0.05 // optimality gap: the search improves on it
 
 enum share { BY_TIME, BY_BYTES, FASTEST, SHARES };
 
-struct part { // what one device does
+struct part { // of one device
     struct problem problem;
     int32_t *node;  // per problem node: that of the placement
     int32_t *local; // per node: its problem node + 1; 0: it is not there
@@ -36,7 +36,7 @@ struct cutting {
     struct part *part;     // per device
     struct task *task;
     int32_t n_tasks;
-    bool ok; // false: no room
+    bool ok; // false: out of memory
 };
 
 // ---- Cut ----
@@ -66,7 +66,7 @@ static int32_t fastest(const struct placement *p) {
     return best;
 }
 
-// False: it would be the same as another way.
+// False: it would be the same as another cut.
 static bool share_out(struct cutting *k, enum share how) {
     const struct placement *p = k->p;
     int32_t best = fastest(p);
@@ -85,7 +85,7 @@ static bool share_out(struct cutting *k, enum share how) {
     return how != FASTEST || !same;
 }
 
-// Where a backward node belongs. Inputs are sorted, so the last one counts.
+// The device of a backward node. Inputs are sorted, so the last one counts.
 static int32_t follow(const struct cutting *k, int32_t v) {
     const struct problem *g = &k->p->graph;
     int32_t device = k->p->n_devices - 1;
@@ -171,7 +171,8 @@ static status make_part(struct cutting *k, int32_t device, struct diags *d) {
     return st ? st : problem_link(k->scratch, d, edge, n_edges, NULL, &part->problem);
 }
 
-// Where nothing fits, all is kept: the search may still find a way, with other devices or the host.
+// If nothing fits, all values are kept: the search may still fit them, with other devices or the
+// host.
 static status plan_part(struct cutting *k, int32_t device, struct diags *d) {
     struct part *part = &k->part[device];
     status st = make_part(k, device, d);
@@ -181,7 +182,7 @@ static status plan_part(struct cutting *k, int32_t device, struct diags *d) {
     struct solve_options o = solve_defaults();
     o.budget_bytes = k->p->place[device].memory_bytes;
     o.free_order = false;
-    o.gap = NEAR_ENOUGH;
+    o.gap = INITIAL_GAP;
     o.seconds = k->effort->seconds / (SHARES * k->p->n_devices);
     o.work = (int64_t)WORK_PER_NODE * part->problem.n;
     o.seed = k->effort->seed;
@@ -204,7 +205,7 @@ static void add_task(struct cutting *k, int32_t node, int32_t place, int32_t fro
     k->task[k->n_tasks++] = (struct task){.node = node, .place = place, .from = from};
 }
 
-// The device's runs up to the step at which `v` is there for the first time; that step is passed.
+// Adds the device's runs up to the step that first makes `v` available; skips that step.
 static void advance(struct cutting *k, int32_t device, int32_t v) {
     struct part *part = &k->part[device];
     int32_t until = part->local[v] - 1;
@@ -229,11 +230,11 @@ static void send(struct cutting *k, int32_t v, int32_t from, int32_t to) {
 
 static bool merge(struct cutting *k, struct strategy *out) {
     const struct placement *p = k->p;
-    size_t most = 0;
+    size_t max_tasks = 0;
     for (int32_t d = 0; d < p->n_devices; d++)
-        most += 2 * (size_t)k->part[d].steps.n;
+        max_tasks += 2 * (size_t)k->part[d].steps.n;
     k->n_tasks = 0;
-    if (!(k->task = ARENA_ARRAY(k->arena, struct task, most)))
+    if (!(k->task = ARENA_ARRAY(k->arena, struct task, max_tasks)))
         return false;
     for (int32_t v = 0; v < p->graph.n; v++) {
         int32_t home = k->device[v];
@@ -249,7 +250,7 @@ static bool merge(struct cutting *k, struct strategy *out) {
     return true;
 }
 
-// ---- All of it ----
+// ---- All stages ----
 
 static bool attempt(struct cutting *k, enum share how, struct strategy *out) {
     struct diags quiet = diags_make(k->scratch);
@@ -266,10 +267,10 @@ static bool attempt(struct cutting *k, enum share how, struct strategy *out) {
 }
 
 int32_t place_remat(const struct placement *p, const struct remat_effort *effort, struct arena *a,
-                    struct strategy *out, int32_t most) {
+                    struct strategy *out, int32_t max_n) {
     int32_t n = 0;
     bool ok = true;
-    for (int how = 0; p->graph.has_forward && how < SHARES && n < most && ok; how++) {
+    for (int how = 0; p->graph.has_forward && how < SHARES && n < max_n && ok; how++) {
         struct arena scratch = arena_make(a->mem);
         struct cutting k = {.p = p,
                             .effort = effort,

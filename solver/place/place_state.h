@@ -1,4 +1,4 @@
-// The inner state of a placement search, for place.c, place_team.c and place_checkpoint.c.
+// The internal state of a placement search, for the files of solver/place.
 #pragma once
 
 #include "solver/place.h"
@@ -10,10 +10,10 @@ struct place_chain {
     struct mcmc mc;
     int32_t rung; // 0: the coldest
     int64_t n_worse, n_done;
-    bool failed; // out of memory: it is out of the race
+    bool failed; // out of memory: it no longer runs
 };
 
-// What a search has done, to be summed over a team.
+// Counts of one search, summed over a team.
 struct place_totals {
     int64_t n_proposals, n_exchanges, n_exchanges_tried, n_refused, min_excess_bytes;
     struct mcmc_count count[MCMC_KINDS];
@@ -39,7 +39,7 @@ struct place_search {
     double *temperature;        // of each rung
     int64_t work;               // of this search; <= 0: no limit
     int64_t in_round;           // proposals of all chains in this round
-    int64_t start_ns, saved_ns; // saved: the last checkpoint
+    int64_t start_ns, saved_ns; // of the search; of the last checkpoint
     struct rng rng;             // for exchanges
     struct strategy initial[PLACE_MAX_INITIAL];
     int32_t n_initial;
@@ -50,7 +50,7 @@ struct place_search {
     struct place_peer *peer; // per rank
     int64_t n_meetings;
     bool all_over;     // all ranks were, at the last meeting
-    double told_value; // of the incumbent that this search has told the others
+    double told_value; // of the last incumbent that was sent to the others
 };
 
 // A strategy that is better than the incumbent takes its place, if the checker accepts it and
@@ -67,7 +67,7 @@ status place_make_initial(struct place_search *s);
 status place_make_chains(struct place_search *s);
 status place_keep_better_initial(struct place_search *s);
 
-// Whether two replicas swap their heat, for a random number of [0, 1).
+// Whether two replicas exchange their temperatures, for a random number of [0, 1).
 bool place_swaps(double temperature_a, double cost_a, double temperature_b, double cost_b,
                  double unit);
 
@@ -82,11 +82,12 @@ status place_team_make(struct place_search *s);
 status place_team_meet(struct place_search *s, bool is_over);
 int64_t place_team_proposals(const struct place_search *s); // of all, as far as is known
 
-// The checkpoint of options.checkpoint_path, and going on from options.resume (place_checkpoint.c).
+// Writes the checkpoint of options.checkpoint_path; continues from options.resume
+// (place_checkpoint.c).
 status place_save(struct place_search *s);
 status place_resume(struct place_search *s);
 
-// Polishes the best state so far within about so many seconds, or a work that depends on the
-// problem alone (0), and gives it to the coldest chain (place_improve.c).
+// Polishes the best state within about so many seconds, or 0: a work that depends on the problem
+// alone, and starts the coldest chain from the result (place_improve.c).
 status place_improve(struct place_search *s, double seconds, bool is_end);
-bool place_improves(const struct place_search *s); // whether that can change anything
+bool place_improves(const struct place_search *s); // whether polishing can change anything

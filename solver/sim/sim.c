@@ -1,12 +1,12 @@
-// The sequence of tasks under edits: see sim.h. Every edit is noted, so that it can be taken back;
-// a removed task keeps its slot until the edits are settled.
+// The sequence of tasks under edits: see sim.h. Every edit is recorded, so that it can be undone; a
+// removed task keeps its slot until commit or undo.
 #include "solver/sim/sim.h"
 
 #include <string.h>
 
 #define LABEL_GAP ((int64_t)1 << 24)
 
-// As new: what a loaded sequence looks like inside must not depend on what was there before.
+// The internal state of a loaded sequence must not depend on the previous one.
 static void clear(struct sim *s) {
     const struct placement *p = s->p;
     s->task[SIM_END] = (struct sim_task){.prev = SIM_END, .next = SIM_END};
@@ -85,7 +85,7 @@ static int32_t new_task(struct sim *s) {
     return s->n_tasks++;
 }
 
-// Tasks that are out for now keep labels of the old kind, so all is walked again.
+// Removed tasks keep old labels, so the whole sequence is walked again.
 static void relabel(struct sim *s) {
     int64_t label = 0;
     for (int32_t t = s->task[SIM_END].next; t != SIM_END; t = s->task[t].next)
@@ -205,7 +205,7 @@ int32_t sim_insert(struct sim *s, int32_t node, int32_t place, int32_t from, int
                            .first = {SIM_NONE, SIM_NONE, SIM_NONE}};
     x->duration = from == TASK_RUN ? placement_cost(s->p, node, place)
                                    : placement_transfer_cost(s->p, node, from, place);
-    s->time[t].settled = -1; // no time at all
+    s->time[t].settled = -1; // none
     link_task(s, t, before, false);
     sim_note(s, SIM_INSERTED, t, SIM_NONE);
     touch_around(s, x);
@@ -221,7 +221,7 @@ void sim_remove(struct sim *s, int32_t t) {
     unlink_task(s, t);
 }
 
-// ---- Settling and taking back ----
+// ---- Commit and undo ----
 
 static void free_task(struct sim *s, int32_t t) {
     s->task[t].next = s->free_task;

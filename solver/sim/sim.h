@@ -1,20 +1,19 @@
-// The fast simulator of the placement search: a strategy that can be edited task by task, and what
-// carrying it out gives, kept up to date. It follows the same rules as the plain replay of
-// strategy_check.h, with which it shares no code.
+// The incremental simulator of the placement search: a strategy that can be edited task by task,
+// with its makespan, loads and peaks kept up to date. It follows the same rules as the plain replay
+// of strategy_check.h, with which it shares no code.
 //
-// The sequence of tasks is a doubly linked list with labels that grow along it (sim.c). The tasks
-// of a node form a second list. Of each instance is known who reads it first and last (sim_bind.c),
-// so a walk along the sequence (sim_walk.c) gives all times, and the memory of each place, without
-// looking at edges: a device does one thing after the other, so a run waits only for what is sent
-// to it and has not been read there before.
+// The sequence of tasks is a doubly linked list with increasing labels (sim.c). The tasks of a node
+// form a second list. The first and last reader of each instance are known (sim_bind.c), so a walk
+// along the sequence (sim_walk.c) computes all times, and the memory of each place, without looking
+// at edges: a device runs one task at a time, so a run waits only for fetches that it reads first.
 //
 // Snapshots cut the sequence into segments (sim_snapshot.c). After edits only segments with changes
-// in them are walked, and those behind them until everything is as it was, or later or earlier by
-// one and the same time (sim_step.c): then segments are passed over, their times and peaks moved by
-// the difference. Most changes end so, for a device that is late makes all others late by as much.
-// A proposal that is to be judged by its makespan is often not walked to there either: the longest
-// path from each snapshot to the end is known (sim_tail.c), so once the walk is behind the last
-// edit, its clocks tell how long everything takes at least.
+// are walked, and those behind them until the state equals the old one up to one shift of time
+// (sim_step.c): then segments are skipped, and their times and peaks moved by the difference. Most
+// walks end so, for a delay of one device soon delays all others by as much.
+//
+// A walk with a limit on the makespan often ends even earlier: the longest path from each snapshot
+// to the end is known (sim_tail.c), so behind the last edit the clocks give a lower bound.
 //
 //     sim_remove(s, t); sim_insert(s, node, device, TASK_RUN, next);     a proposal
 //     if (sim_evaluate(s, INT64_MAX) == SIM_RIGHT && good(&s->result)) sim_commit(s);
@@ -38,7 +37,7 @@ struct sim_task {
     int32_t sibling;         // the next task of the same node in the sequence; SIM_NONE
     struct sim_reader last;  // the last task that reads this instance; itself; SIM_KEPT
     struct sim_reader first; // of a fetch: the first run that reads it; list: what it reads
-    bool in;                 // in the sequence
+    bool in;                 // linked into the sequence
     int64_t label;
     int64_t duration;
 };
@@ -59,44 +58,44 @@ struct sim_edit {
     int32_t task, other; // removed: the one that followed; else: what was there before
 };
 
-struct sim_pending { // an instance that waits for a transfer out of its place to finish
+struct sim_pending { // an instance that is held until a transfer out of its place has finished
     int64_t time, bytes;
     int32_t place, task;
 };
 
-// All that the walk along the sequence carries. The arrays are one block; clocks are those of the
-// resources and, the last one, the time at which the host last began to take something in.
+// The state of the walk. The arrays are one block. There is a clock per resource, and a last one
+// for the time at which the host last began to receive.
 struct sim_walk {
     int32_t task;     // the next one
     int64_t *clock;   // per clock: when it is free
     int64_t *release; // per place: the first time in `pending`; INT64_MAX
-    int64_t *sums;    // the next three, which only ever are added to
+    int64_t *sums;    // the next three, which are only added to
     int64_t *done;    // per clock: work so far
-    int64_t *used;    // per clock: tasks so far that look at it
+    int64_t *used;    // per clock: tasks so far that read it
     int64_t *held;    // per place: bytes of instances
-    int64_t *peak;    // per place: the most since the last snapshot, with workspace; -1: no task
+    int64_t *peak;    // per place: the peak since the last snapshot, with workspace; -1: no task
     int64_t *peak_at; // per place: the task of that peak
-    int64_t *look;    // per clock: how long after now a task since then first looks; INT64_MAX
+    int64_t *look;    // per clock: time from now to the first read since then; INT64_MAX
     int64_t *tail;    // per clock: the longest path from there to the end
-    bool has_tail;    // it is known
+    bool has_tail;    // `tail` is valid
     int64_t makespan_cost; // since the last snapshot
     struct sim_pending *pending;
     int32_t n_pending, cap_pending;
 };
 
-struct sim_stay { // until someone takes the clock, which is after it
+struct sim_stay { // a clock that is not shifted, until a task takes it
     int32_t clock;
     int64_t before, now;
 };
 
-struct sim_skip { // snapshots that stay, from one to before another
+struct sim_skip { // snapshots that are kept: from .. to-1
     int32_t from, to;
     int32_t n_fresh;       // of the walk, before them
     int64_t shift;         // how much later all of their tasks are
-    bool is_ragged;        // some of what is pending before them is not shifted
+    bool is_ragged;        // some pending releases before them are not shifted
     int64_t label, until;  // of their first task, and of the first one behind them
-    int64_t *sums;         // how much more theirs come to
-    int32_t *more, n_more; // those of them that are not 0
+    int64_t *sums;         // the differences of their sums
+    int32_t *more, n_more; // the indices of those that are not 0
     struct sim_stay *stay; // clocks that are not shifted
     int32_t n_stay;
 };
@@ -112,8 +111,8 @@ enum sim_verdict { SIM_RIGHT, SIM_WRONG, SIM_CUT };
 struct sim {
     const struct placement *p;
     struct arena *arena;
-    bool broken;  // out of memory: nothing holds any more
-    bool untimed; // nobody asks for times, and no memory depends on them: no walks
+    bool broken;  // out of memory: the state is invalid
+    bool untimed; // neither the objective nor memory depends on times: no walks
     int32_t n_clocks;
 
     struct sim_task *task; // [0] is SIM_END
@@ -123,47 +122,47 @@ struct sim {
     int32_t free_task;   // of a list through `next`; SIM_NONE
     int32_t *first_of;   // per node
     int64_t *busy_cost;  // per resource
-    int64_t *n_users;    // per clock: tasks that look at it
+    int64_t *n_users;    // per clock: tasks that read it
     int64_t *base_bytes; // per place: resident
     int64_t moved_bytes;
 
     VEC(struct sim_edit) edits;
-    VEC(int32_t) touched; // nodes whose instances may be read by others than before
+    VEC(int32_t) touched; // nodes whose instances may have other readers than before
     bool *is_touched;
-    VEC(int64_t) dirty;               // labels of what may have changed
-    int64_t last_edit;                // the last label at which a task came or went; -1
+    VEC(int64_t) dirty;               // labels at which something may have changed
+    int64_t last_edit;                // the last label of an inserted or removed task; -1
     bool relabelled;                  // since the last commit or undo
-    VEC(int32_t) changed;             // tasks that end at another time than before
-    VEC(int32_t) loose;               // walked since the last skip, and others may look at them
+    VEC(int32_t) changed;             // tasks whose finish time has changed
+    VEC(int32_t) loose;               // walked since the last skip, with readers elsewhere
     VEC(struct sim_binding) bindings; // scratch
 
-    int64_t max_cost; // of the walk; is_cut: it cannot be kept
+    int64_t max_cost; // of the walk; is_cut: the makespan exceeds it
     bool is_cut;
-    bool is_bounded; // the ways to the end have been looked at
+    bool is_bounded; // the bound by longest paths was computed
     bool walked;     // since the last commit or undo
     struct sim_walk walk;
-    struct sim_walk **snapshot, **fresh; // fresh: of the walk that is not settled yet
-    struct sim_walk **merged, **spare;   // scratch; of no use at the moment
+    struct sim_walk **snapshot, **fresh; // fresh: of the walk that is not committed yet
+    struct sim_walk **merged, **spare;   // scratch; free list
     int32_t n_snapshots, n_fresh, n_spare, cap_snapshots;
     int32_t n_kept; // snapshots before the walk
     struct sim_skip skip[SIM_MAX_SKIPS];
     int32_t n_skips;
-    bool is_mixed;      // before the last skip not all is as it was
-    int64_t latest[2];  // when all before it was over; and is now
+    bool is_mixed;      // before the last skip not all times are the old ones
+    int64_t latest[2];  // the latest clock before it: old and new
     int64_t *next_look; // per clock: scratch
-    int64_t *peak;      // per place: the most of all
+    int64_t *peak;      // per place: the peak of the whole sequence
     int64_t *peak_at;   // per place: the task of that peak
 
     struct sim_result result; // of the last sim_evaluate
-    int64_t n_walked;         // tasks ever walked over: a measure of effort that is not time
-    int64_t n_shifted;        // skips ever, by which tasks are later or earlier
+    int64_t n_walked;         // tasks walked in total: a measure of effort
+    int64_t n_shifted;        // skips with a shift in total
 };
 
-// An empty sequence. False: no room.
+// An empty sequence. False: out of memory.
 bool sim_make(struct arena *a, const struct placement *p, struct sim *out);
 
-// Replaces everything and evaluates it; false: no room, or it cannot be carried out. The inner
-// state is a function of the strategy alone.
+// Replaces the sequence and evaluates it; false: out of memory (s->broken), or the strategy is not
+// executable. The internal state is a function of the strategy alone.
 bool sim_load(struct sim *s, const struct strategy *x);
 int32_t sim_save(const struct sim *s, struct task *out); // n_in tasks; returns how many
 
@@ -171,42 +170,42 @@ int32_t sim_save(const struct sim *s, struct task *out); // n_in tasks; returns 
 int32_t sim_insert(struct sim *s, int32_t node, int32_t place, int32_t from, int32_t before);
 void sim_remove(struct sim *s, int32_t task);
 
-// Carries the sequence out as far as it has changed. Ends early, as cut, once it is clear that the
-// makespan is more than max_cost. The result counts only if it is right. Once per proposal, after
-// its last edit.
+// Simulates the sequence as far as it has changed. SIM_CUT: stopped early, as the makespan exceeds
+// max_cost. The result is valid only with SIM_RIGHT. Once per proposal, after its last edit.
 enum sim_verdict sim_evaluate(struct sim *s, int64_t max_cost);
 void sim_commit(struct sim *s); // only after SIM_RIGHT
 void sim_undo(struct sim *s);
 
-// The largest load of a resource and the bytes over memory that resident sizes alone cause, as the
-// edits left them; without a walk.
+// The largest load of a resource and the excess of resident bytes alone, after the edits; without a
+// walk.
 int64_t sim_load_cost(const struct sim *s);
 int64_t sim_resident_excess(const struct sim *s);
 
 // The latest instance of the node at the place before a label; SIM_NONE.
 int32_t sim_bound(const struct sim *s, int32_t node, int32_t place, int64_t label);
-// Whether nobody reads the instance, as the edits left it.
+// Whether the instance is dead after the edits.
 bool sim_is_unread(const struct sim *s, int32_t task);
 bool sim_runs_at(const struct sim *s, int32_t node, int32_t device);
 
-// ---- For the files of the simulator alone ----
+// ---- For the files of solver/sim ----
 
-// An array of `cap` that begins with the n of `at`, which may be NULL; NULL: no room.
+// An array of `cap` that begins with the n elements of `at`, which may be NULL; NULL: out of
+// memory.
 #define SIM_GROW(s, at, n, cap)                                                                    \
     sim_grow(s, at, (size_t)(n) * sizeof *(at), (size_t)(cap) * sizeof *(at))
 void *sim_grow(struct sim *s, const void *at, size_t n_bytes, size_t cap_bytes);
 
 void sim_note(struct sim *s, enum sim_edit_kind kind, int32_t task, int32_t other);
-void sim_mark_dirty(struct sim *s, int64_t label); // something there may have changed
+void sim_mark_dirty(struct sim *s, int64_t label);
 
-bool sim_bind(struct sim *s); // false: something is read that is not there
-void sim_unbind(struct sim *s, const struct sim_edit *e); // takes a change of bindings back
+bool sim_bind(struct sim *s);                             // false: an input is missing
+void sim_unbind(struct sim *s, const struct sim_edit *e); // undoes a change of bindings
 
 bool sim_walk_reserve(struct sim *s, struct sim_walk *w, int32_t n_pending);
 void sim_walk_flush(struct sim_walk *w, int32_t place, int64_t moment);
 int64_t sim_walk_release_time(const struct sim *s, int32_t task); // of its instance
 
-// When the task ends, as the walk left it.
+// The finish time of the task after the walk.
 static inline int64_t sim_finish(const struct sim *s, int32_t t) {
     int64_t label = s->task[t].label;
     for (int32_t k = 0; k < s->n_skips; k++)
@@ -221,19 +220,19 @@ static inline int32_t sim_clock_of(const struct sim *s, int32_t place) {
 
 bool sim_snapshots_make(struct sim *s);
 void sim_snapshots_clear(struct sim *s);
-void sim_snapshots_commit(struct sim *s); // the walk's take the place of those before
+void sim_snapshots_commit(struct sim *s); // those of the walk replace the old ones
 void sim_snapshots_drop(struct sim *s);
-// From the last one before all changes. Returns the number of the next one.
+// Continues from the last one before all changes. Returns the number of the next one.
 int32_t sim_snapshots_resume(struct sim *s);
 void sim_snapshots_take(struct sim *s, const struct sim_walk *like); // like: for its tail; or NULL
 void sim_snapshots_end_segment(struct sim *s);
-// At snapshot k: whether the end is reached, as nothing need be walked to there; else *next is the
-// one that comes next, after what need not be walked is passed over.
+// At snapshot k: whether the rest of the sequence can be skipped. Else *next is the next snapshot,
+// after the segments that can be skipped.
 bool sim_snapshots_settled(struct sim *s, int32_t k, int32_t *next);
-// Whether all from snapshot k to before `to` is as it was, but for one shift of time. Tells the
-// shift and whether it is ragged.
+// Whether segments k .. to-1 are unchanged up to one shift of time. Sets the shift, and whether it
+// is ragged.
 bool sim_step_matches(struct sim *s, int32_t k, int32_t to, struct sim_skip *out);
 void sim_snapshots_sum_up(struct sim *s); // makespan and peaks of all segments
 
-// The least makespan, by what the walk has come to at snapshot k, which is behind all edits.
+// A lower bound on the makespan at snapshot k, which is behind all edits.
 int64_t sim_tail_bound(struct sim *s, int32_t k);

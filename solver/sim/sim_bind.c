@@ -1,6 +1,6 @@
-// Who reads what: see sim.h. Each instance is on the list of the task that reads it last, which
-// releases it; each fetch also on that of the run that reads it first, which waits for it. Edits
-// leave the lists as they are; before a walk, the nodes that they have touched are looked through.
+// First and last readers: see sim.h. Each instance is on the list of its last reader, which
+// releases it; each fetch also on that of its first reader, which waits for it. Edits do not change
+// the lists; before a walk, the nodes that they touched are bound anew.
 #include "solver/sim/sim.h"
 
 int32_t sim_bound(const struct sim *s, int32_t node, int32_t place, int64_t label) {
@@ -69,7 +69,7 @@ void sim_unbind(struct sim *s, const struct sim_edit *e) {
         put_reader(s, e->kind, e->task, e->other);
 }
 
-// Both the one who did and the one who does now behave otherwise than before.
+// The old and the new reader both change.
 static void mark_both_dirty(struct sim *s, int32_t before, int32_t now) {
     if (before >= 0)
         sim_mark_dirty(s, s->task[before].label);
@@ -86,7 +86,7 @@ static void set_reader(struct sim *s, enum sim_edit_kind which, int32_t t, int32
     put_reader(s, which, t, by);
 }
 
-// A source stays until all fetches from it are over, so its end changes, too.
+// A source is held until all fetches from it have finished, so its release changes, too.
 static void set_source(struct sim *s, int32_t t, int32_t source) {
     int32_t before = s->task[t].first.list;
     if (before == source)

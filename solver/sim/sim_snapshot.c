@@ -1,10 +1,10 @@
-// The snapshots that cut the sequence into segments: see sim.h. Each is the state of the walk where
-// its segment begins, and has what the segment comes to: its peaks, and its latest end. The first
-// one is at the start of the sequence, whichever task that is.
+// The snapshots that cut the sequence into segments: see sim.h. Each holds the state of the walk at
+// the begin of its segment, and the peaks and the latest finish time of the segment. The first one
+// is at the begin of the sequence, whichever task that is.
 //
-// A walk makes fresh ones. Where it is in step with the old ones (sim_step.c), nothing but the
-// time of everything changes until the next change of the sequence, and bytes differ by what they
-// differ by now. So the segments up to there are passed over; they stay, moved by that much.
+// A walk makes fresh ones. Where its state matches an old one up to a shift of time (sim_step.c),
+// the segments up to the next change of the sequence are skipped: their times move by the shift,
+// and their bytes by the present difference.
 #include <string.h>
 
 #include "solver/sim/sim.h"
@@ -86,7 +86,7 @@ static void begin_segment(struct sim *s) {
 
 static void open_segment(struct sim *s, const struct sim_walk *like) {
     struct sim_walk *w = NULL;
-    // Beside the fresh ones there may stay all that are there now.
+    // All present snapshots may be kept beside the fresh ones.
     if (s->n_fresh + s->n_snapshots + 1 < s->cap_snapshots || grow_snapshots(s)) {
         if (s->n_spare > 0)
             w = s->spare[--s->n_spare];
@@ -153,7 +153,7 @@ static int64_t latest(const struct sim *s, const struct sim_walk *w) {
     return most;
 }
 
-// The walk goes on from a snapshot.
+// The walk continues from a snapshot.
 static void note_latest(struct sim *s, int32_t k) {
     s->latest[0] = k > 0 ? latest(s, s->snapshot[k]) : -1;
     s->latest[1] = k > 0 ? latest(s, &s->walk) : -1;
@@ -174,7 +174,7 @@ int32_t sim_snapshots_resume(struct sim *s) {
     return low + 1;
 }
 
-// ---- Passing over ----
+// ---- Skips ----
 
 static void apply_to_pending(const struct sim *s, const struct sim_skip *skip, struct sim_walk *w) {
     for (int32_t k = 0; k < s->p->n_places; k++)
@@ -191,8 +191,8 @@ static void apply_to_pending(const struct sim *s, const struct sim_skip *skip, s
     }
 }
 
-// What an old one is with all before it as it is now. It is done to many at a time, so only what
-// differs is touched.
+// Moves an old snapshot by the differences of a skip. It is called for many, so only what differs
+// is touched.
 static void apply(const struct sim *s, const struct sim_skip *skip, struct sim_walk *w) {
     for (int32_t k = 0; k < skip->n_more; k++)
         w->sums[skip->more[k]] += skip->sums[skip->more[k]];
@@ -211,7 +211,7 @@ static void apply(const struct sim *s, const struct sim_skip *skip, struct sim_w
         apply_to_pending(s, skip, w);
 }
 
-// The skip begins here; its shift is known.
+// Records the skip of segments k .. to-1; its shift is known.
 static void note_skip(struct sim *s, struct sim_skip *skip, int32_t k, int32_t to) {
     const struct sim_walk *old = s->snapshot[k];
     int64_t shift = skip->shift;
@@ -281,7 +281,7 @@ void sim_snapshots_sum_up(struct sim *s) {
             add_segment(s, s->snapshot[k], &s->skip[i]);
 }
 
-// ---- Settling ----
+// ---- Commit ----
 
 void sim_snapshots_clear(struct sim *s) {
     sim_snapshots_drop(s);
@@ -318,7 +318,7 @@ static void keep_old(struct sim *s, struct sim_walk *w, const struct sim_skip *s
     s->merged[(*n)++] = w;
 }
 
-// The tasks of a skip become as late as they are.
+// Applies the shift of a skip to its tasks.
 static void shift_tasks(struct sim *s, const struct sim_skip *skip) {
     int32_t until = skip->to == s->n_snapshots ? SIM_END : s->snapshot[skip->to]->task;
     if (skip->shift == 0)

@@ -1,14 +1,14 @@
-// Whether the walk is in step with an old snapshot: see sim.h. It is when everything up to the next
-// change of the sequence is as it was, but for one shift of time, which may be none. What is there
-// follows from the clocks, from what is being sent, and from the ends of tasks before. So each of
-// these is shifted like the rest, or makes no difference, now as before: each task behind that
-// looks at it starts later than that anyway, because of something else.
+// Whether the walk matches an old snapshot: see sim.h. It does when everything up to the next
+// change of the sequence is unchanged up to one shift of time, which may be 0. That depends on the
+// clocks, on pending transfers, and on the finish times of earlier tasks. So each of these must be
+// shifted alike, or be irrelevant, before and now: each later task that reads it starts later
+// anyway.
 #include "solver/sim/sim.h"
 
-// ---- Who looks at a clock next ----
+// ---- The next read of a clock ----
 
-// The first start, from snapshot k to before `to`, of a task that looks at the clock as it is at k;
-// INT64_MAX: nobody does.
+// The first start, in segments k .. to-1, of a task that reads the clock as it is at k; INT64_MAX:
+// none does.
 static int64_t next_look(const struct sim *s, int32_t clock, int32_t k, int32_t to) {
     int64_t first = INT64_MAX, time = s->snapshot[k]->clock[clock];
     if (s->walk.used[clock] == s->n_users[clock])
@@ -19,8 +19,7 @@ static int64_t next_look(const struct sim *s, int32_t clock, int32_t k, int32_t 
     return first < INT64_MAX ? time + first : first;
 }
 
-// Where all devices wait for something there is no telling; the one that waits least is most often
-// right.
+// A guess, which the rest of this file verifies: the shift of the device with the shortest wait.
 static int64_t find_shift(struct sim *s, int32_t k, int32_t to) {
     const struct sim_walk *old = s->snapshot[k];
     int64_t least = INT64_MAX, shift = 0;
@@ -35,8 +34,7 @@ static int64_t find_shift(struct sim *s, int32_t k, int32_t to) {
     return shift;
 }
 
-// Whether what was over at one time, and is now at the other, is so before anybody at any place
-// looks.
+// Whether both times, the old and the new one, are before the next read at every place.
 static bool is_before_looks(const struct sim *s, int64_t before, int64_t now, int64_t shift) {
     for (int32_t p = 0; p < s->p->n_places; p++) {
         int64_t next = s->next_look[sim_clock_of(s, p)];
@@ -46,8 +44,8 @@ static bool is_before_looks(const struct sim *s, int64_t before, int64_t now, in
     return true;
 }
 
-// A place's clock also decides what is released at once. All that is released behind is read by
-// somebody else than the place, which waits; so it goes later than that.
+// The clock of a place also decides which instances are released at once. Those released behind are
+// read by another place, which waits; so they are released later than that.
 static bool is_irrelevant(struct sim *s, int32_t c, int32_t k, int32_t to, int64_t shift) {
     int64_t before = s->snapshot[k]->clock[c], now = s->walk.clock[c];
     bool is_place = c < s->p->n_devices || c == s->n_clocks - 1;
@@ -57,14 +55,14 @@ static bool is_irrelevant(struct sim *s, int32_t c, int32_t k, int32_t to, int64
     return next == INT64_MAX || (before < next && now <= next + shift);
 }
 
-// ---- What is read ----
+// ---- Finish times ----
 
 static bool is_late(const struct sim *s, int32_t t, int32_t by, int64_t shift) {
     int64_t start = s->time[by].settled - s->task[by].duration;
     return s->time[t].settled >= start || s->time[t].finish > start + shift;
 }
 
-// Whether someone between the labels notices that the task is not shifted.
+// Whether a task between the labels depends on this one, which is not shifted.
 static bool is_observed(const struct sim *s, int32_t t, int64_t label, int64_t until,
                         int64_t shift) {
     const struct sim_task *x = &s->task[t];
@@ -97,17 +95,17 @@ static bool is_any_observed(struct sim *s, int32_t k, int32_t to, int64_t shift)
         int32_t t = s->loose.at[i];
         if (!is_observed(s, t, label, until, shift))
             continue;
-        s->loose.at[i] = s->loose.at[0]; // most likely also at the next snapshot
+        s->loose.at[i] = s->loose.at[0]; // likely also the first at the next snapshot
         s->loose.at[0] = t;
         return true;
     }
     return false;
 }
 
-// ---- What is pending ----
+// ---- Pending transfers ----
 
-// What is not shifted must be gone, now as before, when someone next looks whether it is. A fetch
-// to a device does not find it gone, for that looks at the time of the clock.
+// A pending release that is not shifted must be past, before and now, at the next read of its
+// place. A fetch to a device does not release it, as it compares with the clock of the device.
 static bool is_pending_alike(const struct sim *s, const struct sim_walk *old,
                              struct sim_skip *skip) {
     const struct sim_walk *w = &s->walk;
@@ -126,7 +124,7 @@ static bool is_pending_alike(const struct sim *s, const struct sim_walk *old,
     return true;
 }
 
-// ---- All of it ----
+// ---- The comparison ----
 
 bool sim_step_matches(struct sim *s, int32_t k, int32_t to, struct sim_skip *out) {
     const struct sim_walk *w = &s->walk, *old = s->snapshot[k];

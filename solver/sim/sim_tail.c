@@ -1,10 +1,9 @@
-// The longest path from a task, or from a clock, to the end: see sim.h. What is behind a snapshot
-// decides these, so they stay as they are when something before it changes; they are found
-// backwards, when they are asked for.
+// Longest paths from tasks and clocks to the end: see sim.h. They depend only on the tasks behind a
+// snapshot, so changes before it leave them valid; they are computed backwards, on demand.
 //
-// The path from a task goes on with the next ones that take its resources; with the fetches from
-// its place; and, when it is a fetch, with the run that reads it first. Others that read it come
-// later in the queue of the same device.
+// The path from a task continues with the next tasks of its resources; with the fetches from its
+// place; and, for a fetch, with its first reader. Other readers come later in the queue of the same
+// device.
 #include <string.h>
 
 #include "solver/sim/sim.h"
@@ -40,7 +39,7 @@ static void step_back(struct sim *s, int32_t t, int64_t *tail) {
     for (int32_t k = 0; k < r->n_resources; k++)
         after = larger(after, tail[r->resource[k]]);
     int64_t path = x->duration + after;
-    if (x->place == s->p->host) // the next one may begin when this one has begun
+    if (x->place == s->p->host) // the next fetch may begin when this one has begun
         path = larger(path, tail[own]);
     s->path[t] = path;
     for (int32_t k = 0; k < r->n_resources; k++)

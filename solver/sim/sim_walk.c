@@ -1,6 +1,6 @@
-// The walk along the sequence that gives times and memory: see sim.h. Most instances are released
-// as soon as their last reader has run; what is still being sent out of its place then waits in
-// `pending` until the transfer is over.
+// The walk along the sequence that computes times and memory: see sim.h. Most instances are
+// released when their last reader has run; one that is still being transferred stays in `pending`
+// until the transfer has finished.
 #include <string.h>
 
 #include "solver/sim/sim.h"
@@ -9,7 +9,7 @@ static int64_t later(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-enum { LONGEST = 24, SHORTEST = 8 }; // segments: where new ones begin, where old ones stay
+enum { MAX_SEGMENT = 24, MIN_SEGMENT = 8 }; // tasks: where new ones begin, where old ones stay
 
 // ---- Memory ----
 
@@ -60,8 +60,7 @@ static void release_at(struct sim *s, int32_t t, int64_t time) {
     w->release[place] = time < w->release[place] ? time : w->release[place];
 }
 
-// The instances that a task is the last to read go when it ends, and when all transfers of them are
-// over, too.
+// An instance is released when its last reader and all transfers of it have finished.
 int64_t sim_walk_release_time(const struct sim *s, int32_t t) {
     const struct sim_task *x = &s->task[t];
     int64_t time = sim_finish(s, x->last.by);
@@ -94,7 +93,7 @@ static void look(struct sim_walk *w, int32_t clock, int64_t start) {
         w->look[clock] = start;
 }
 
-// A resource is busy until then; what else it has to do comes after that.
+// A resource is busy until `finish`; the rest of its work comes after that.
 static void take(struct sim *s, int32_t resource, int64_t finish, int64_t duration) {
     struct sim_walk *w = &s->walk;
     w->clock[resource] = finish;
@@ -151,14 +150,14 @@ static void fetch_task(struct sim *s, int32_t t) {
 
 // ---- The walk ----
 
-// What is over is not pending, so that equal states look alike.
+// Finished transfers are not pending: equal states compare equal.
 static void flush_all(struct sim *s) {
     for (int32_t place = 0; place < s->p->n_places; place++)
         sim_walk_flush(&s->walk, place, s->walk.clock[sim_clock_of(s, place)]);
 }
 
-// Where an old segment begins: the walk may be over, or pass some by; else it goes on as a segment
-// of its own. False: nothing is left to do.
+// At the begin of an old segment the walk may end, or skip segments; else it begins a new segment.
+// False: the walk is done.
 static bool at_snapshot(struct sim *s, int32_t *k, int32_t *n_since) {
     const struct sim_walk *old = s->snapshot[*k];
     flush_all(s);
@@ -174,7 +173,7 @@ static bool at_snapshot(struct sim *s, int32_t *k, int32_t *n_since) {
         return false;
     if (s->n_skips > before) {
         *n_since = 0;
-    } else if (*n_since >= SHORTEST) {
+    } else if (*n_since >= MIN_SEGMENT) {
         sim_snapshots_take(s, behind ? old : NULL);
         *n_since = 0;
     }
@@ -190,7 +189,7 @@ static void walk(struct sim *s) {
         if (next < s->n_snapshots && s->snapshot[next]->task == w->task) {
             if (!at_snapshot(s, &next, &n_since))
                 return;
-        } else if (n_since >= LONGEST) {
+        } else if (n_since >= MAX_SEGMENT) {
             flush_all(s);
             sim_snapshots_take(s, NULL);
             n_since = 0;
