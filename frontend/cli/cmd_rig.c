@@ -21,7 +21,8 @@ static double now_ns(void) {
 typedef float lanes __attribute__((vector_size(64)));
 enum { SUMS = 8, ROUNDS = 1 << 14 };
 
-#if defined(__x86_64__) && defined(__gnu_linux__)
+// Not with the thread sanitizer, which would instrument the resolver of the clones.
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_THREAD__)
 __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #endif
 static float
