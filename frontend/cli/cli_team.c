@@ -112,7 +112,7 @@ static const void *exchange(void *context, int32_t peer, const void *bytes, size
 
 struct team *cli_team_open(struct stop *stop) {
     const char *size = getenv("OMPI_COMM_WORLD_SIZE"); // mpirun sets it
-    struct mpi_team *t = size && atoi(size) > 1 ? calloc(1, sizeof *t) : NULL;
+    struct mpi_team *t = size && strtol(size, NULL, 10) > 1 ? calloc(1, sizeof *t) : NULL;
     int level, rank, n;
     if (!t)
         return NULL;

@@ -19,7 +19,7 @@ static double now_ns(void) {
 
 // Vectors, and independent sums, enough to keep the units of a core busy.
 typedef float lanes __attribute__((vector_size(64)));
-enum { SUMS = 8, ROUNDS = 1 << 14 };
+enum { N_LANES = sizeof(lanes) / sizeof(float), SUMS = 8, ROUNDS = 1 << 14 };
 
 // Not with the thread sanitizer, which would instrument the resolver of the clones.
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_THREAD__)
@@ -28,7 +28,7 @@ __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 static float
 multiply_add(float seed) {
     lanes sum[SUMS], x, y;
-    for (size_t l = 0; l < sizeof x / sizeof x[0]; l++)
+    for (int l = 0; l < N_LANES; l++)
         x[l] = seed, y[l] = 1e-9f;
     memset(sum, 0, sizeof sum);
     for (int r = 0; r < ROUNDS; r++)
@@ -45,7 +45,7 @@ static double measure_rate(void) {
     volatile float sink = 0;
     do {
         sink = multiply_add(0.5f + sink * 0);
-        flops += 2.0 * ROUNDS * SUMS * (sizeof(lanes) / sizeof(float));
+        flops += 2.0 * ROUNDS * SUMS * N_LANES;
     } while ((passed = now_ns() - start) < MEASURE_NS);
     return flops / passed;
 }

@@ -75,12 +75,12 @@ static bool read_equation(struct grad *r, struct equation *e) {
     size_t n = 0;
     for (int64_t i = 0; i < most; i++)
         e->out[n++] = dots[strlen(dots) - (size_t)most + (size_t)i];
-    for (char c = 'A'; c <= 'z'; c++) {
+    for (int c = 'A'; c <= 'z'; c++) {
         int times = 0;
         for (const char *p = text; *p; p++)
             times += *p == c;
-        if (is_letter(c) && times == 1)
-            e->out[n++] = c;
+        if (is_letter((char)c) && times == 1)
+            e->out[n++] = (char)c;
     }
     e->out[n] = 0;
     return true;
