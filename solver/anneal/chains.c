@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "ir/base/parallel.h"
 #include "solver/cuts/initial.h"
+#include "solver/parallel.h"
 
 enum {
     ROUND_WORK = 50000,

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ir/base/parallel.h"
+#include "solver/parallel.h"
 
 enum { ROUND_PROPOSALS = 1000, EXCHANGE_STREAM = 1 << 20 }; // proposals: mean of a chain
 #define POLISH_SHARE     0.05 // of the time, for each polishing during the search

@@ -29,10 +29,11 @@ MODULES = {
     "solver/baselines": (["ir/base", "solver/model", "solver/solve.h", "solver/methods.h"], []),
     "solver/mip": (["ir/base", "solver/model", "solver/solve.h", "solver/methods.h"], []),
     "solver/cuts": (["ir/base", "solver/model", "solver/solve.h", "solver/methods.h", "solver/mip"], []),
-    "solver/anneal": (["ir/base", "solver/model", "solver/solve.h", "solver/excess_price.h", "solver/cuts"], []),
+    "solver/anneal": (["ir/base", "solver/model", "solver/solve.h", "solver/excess_price.h", "solver/parallel.h",
+                       "solver/cuts"], []),
     "solver/offsets": (["ir/base", "solver/model", "solver/check", "solver/offsets.h"], []),
     "solver/place": (["ir/base", "solver/model", "solver/check", "solver/sim", "solver/solve.h", "solver/place.h",
-                      "solver/excess_price.h"], ["jansson"]),
+                      "solver/excess_price.h", "solver/parallel.h"], ["jansson"]),
     "solver": (["ir/base", "solver/model", "solver/check", "solver/anneal", "solver/cuts", "solver/mip",
                 "solver/baselines", "solver/place"], []),
     "passes": (BASE + ["passes/shape"], []),
@@ -70,7 +71,7 @@ BLIND = {
     "passes/layout/layout_check.c": ["passes/layout/layout_inner.h", "solver/offsets.h"],
 }
 
-MOST_FILES = 36  # of one folder
+MAX_FILES = 32  # of one folder
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -113,7 +114,7 @@ for path in tree.files(".c", ".h", ".def"):
             print(f"{path}:{number}: {module} may not include {m.group(2)}")
             bad += 1
 for module, n in sizes.items():
-    if n > MOST_FILES:
+    if n > MAX_FILES:
         print(f"{module}: {n} files; is it still one subject?")
         bad += 1
 print(f"{n_lines} include lines in {len(sizes)} modules, {bad} complaints")

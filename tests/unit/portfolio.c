@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "ir/base/parallel.h"
+#include "solver/parallel.h"
 #include "solver/check/schedule_check.h"
 #include "solver/solve.h"
 #include "tests/oracle/random_problem.h"

@@ -1,5 +1,5 @@
 // Tasks on threads: see parallel.h. Threads live for one call: calls are long, threads are cheap.
-#include "ir/base/parallel.h"
+#include "solver/parallel.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
