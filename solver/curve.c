@@ -169,7 +169,7 @@ status curve_least_memory(const struct problem *p, const struct solve_options *o
         return st;
     if (out->cost > max_cost)
         return ST_NO_PLAN;
-    if (!any_order_least(p, o.free_order, max_cost, hooks->stop, a->mem, &proven))
+    if (!any_order_min_bytes(p, o.free_order, max_cost, hooks->stop, a->mem, &proven))
         return diag_out_of_memory(d);
     proven = at_least(proven, out->min_bytes);
     int64_t failed = proven - 1;

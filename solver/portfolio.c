@@ -175,7 +175,7 @@ static status search_given(struct portfolio *f, struct solve_run *given, int64_t
     f->r = given;
     if (!chains_make(&f->chains, given))
         return diag_out_of_memory(given->diags);
-    status st = any_order_price(given);
+    status st = any_order_lagrangian(given);
     return st == ST_OK ? search(f, work, left) : st;
 }
 

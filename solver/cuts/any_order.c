@@ -8,11 +8,11 @@
 #include "solver/cuts/any_order_model.h"
 #include "solver/methods.h"
 
-#define MOST_VALUED 60 // candidates that are looked at for the first cut
+#define MAX_FIRST_CUTS 60 // candidates that are looked at for the first cut
 
 // Takes q in as a cut, if it comes before or after each of the others in every order.
 static bool take_cut(struct any_order *s, int32_t q) {
-    if (s->n_cuts == MOST_CUTS)
+    if (s->n_cuts == MAX_CUTS)
         return false;
     any_order_sides(s, q);
     for (int32_t k = 0; k < s->n_cuts; k++)
@@ -108,31 +108,32 @@ static status bound_cuts(struct any_order *s, bool integer) {
 // About n_more cuts, evenly among the candidates under pressure.
 static bool take_more(struct any_order *s, int32_t n_more) {
     int32_t n_over = 0, n_seen = 0, before = s->n_cuts;
-    for (int32_t k = 0; k < s->n_tried; k++)
+    for (int32_t k = 0; k < s->n_candidates; k++)
         n_over += s->pressure[k] > s->budget_bytes;
-    for (int32_t k = 0, due = 0; k < s->n_tried; k++) {
+    for (int32_t k = 0, due = 0; k < s->n_candidates; k++) {
         if (s->pressure[k] <= s->budget_bytes)
             continue;
         // A place that cannot be taken leaves its turn to the next one.
         due +=
             (int32_t)((int64_t)(n_seen + 1) * n_more / n_over - (int64_t)n_seen * n_more / n_over);
         n_seen++;
-        if (due > 0 && take_cut(s, s->tried[k]))
+        if (due > 0 && take_cut(s, s->candidate[k]))
             due--;
     }
     return s->n_cuts > before;
 }
 
-// The candidate that proves the most alone, of MOST_VALUED at most. False: no room.
+// The candidate that proves the most alone, of MAX_FIRST_CUTS at most. False: no room.
 static bool find_best(struct any_order *s, int32_t *best) {
     int64_t most = -1;
-    for (int32_t k = 0; k < s->n_tried && !must_end(s); k += s->n_tried / MOST_VALUED + 1) {
+    for (int32_t k = 0; k < s->n_candidates && !must_end(s);
+         k += s->n_candidates / MAX_FIRST_CUTS + 1) {
         int64_t extra;
-        if (!any_order_price_cut(s, s->tried[k], true, &extra))
+        if (!any_order_lagrangian_cut(s, s->candidate[k], true, &extra))
             return false;
         if (extra > most) {
             most = extra;
-            *best = s->tried[k];
+            *best = s->candidate[k];
         }
     }
     return true;
@@ -173,6 +174,6 @@ status any_order_run(struct solve_run *r, const struct any_order_effort *effort)
 
 status method_any_order(struct solve_run *r) {
     struct any_order_effort effort = {.n_nodes = r->options->work > 0 ? 10 : 0};
-    status st = any_order_price(r);
+    status st = any_order_lagrangian(r);
     return st != ST_OK || solve_over(r) ? st : any_order_run(r, &effort);
 }

@@ -16,12 +16,12 @@ struct any_order_effort {
 
 // What single cuts prove, each with a price on the bytes held at it (lagrangian_cut.h); for any
 // size of graph. In the given order, if the run asks for that, they prove more.
-status any_order_price(struct solve_run *r);
+status any_order_lagrangian(struct solve_run *r);
 
 // The inverse: no schedule that costs so little needs fewer than *min_bytes (0: nothing is
 // proven), in any order or, without free_order, in the given one. False: no room.
-bool any_order_least(const struct problem *p, bool free_order, int64_t max_cost,
-                     const struct stop *stop, struct mem *mem, int64_t *min_bytes);
+bool any_order_min_bytes(const struct problem *p, bool free_order, int64_t max_cost,
+                         const struct stop *stop, struct mem *mem, int64_t *min_bytes);
 
 // The integer programs of several cuts. Proves what it can and tells the run, with letter 'O'.
 status any_order_run(struct solve_run *r, const struct any_order_effort *effort);

@@ -7,7 +7,7 @@
 #include "solver/cuts/any_order_state.h"
 #include "solver/mip/cut.h"
 
-#define MOST_PRICED 6
+#define MAX_RELAXATIONS 6
 
 void any_order_sides(struct any_order *s, int32_t q) {
     const struct problem *p = s->p;
@@ -32,10 +32,10 @@ static int64_t find_pressure(struct any_order *s, int32_t q) {
     int64_t sum = p->persistent_bytes + p->bytes[q] + p->workspace[q];
     any_order_sides(s, q);
     for (int32_t v = p->n - 1; v >= 0; v--) {
-        s->wanted[v] = s->side[v] >= SIDE_AT;
-        for (int32_t k = p->out_start[v]; k < p->out_start[v + 1] && !s->wanted[v]; k++)
-            s->wanted[v] = s->side[p->out_of[k]] != SIDE_BEFORE && s->wanted[p->out_of[k]];
-        if (s->side[v] == SIDE_BEFORE && (s->wanted[v] || p->keep[v]))
+        s->live[v] = s->side[v] >= SIDE_AT;
+        for (int32_t k = p->out_start[v]; k < p->out_start[v + 1] && !s->live[v]; k++)
+            s->live[v] = s->side[p->out_of[k]] != SIDE_BEFORE && s->live[p->out_of[k]];
+        if (s->side[v] == SIDE_BEFORE && (s->live[v] || p->keep[v]))
             sum += p->bytes[v];
     }
     return sum;
@@ -47,27 +47,27 @@ static bool find_candidates(struct any_order *s) {
     const struct problem *p = s->p;
     struct cut_view view;
     struct sequence given;
-    int64_t *held, room = s->budget_bytes - p->persistent_bytes;
+    int64_t *held, capacity = s->budget_bytes - p->persistent_bytes;
     int32_t *stage, n_over = 0, n_seen = 0;
     if (!cut_view_make(p, s->budget_bytes, s->arena, &view) ||
         !sequence_given(p, s->arena, &given) || !cut_profile(&view, given, s->arena, &held, &stage))
         return false;
     for (int32_t v = 0; v < p->n; v++)
-        n_over += held[v] > room;
+        n_over += held[v] > capacity;
     for (int32_t v = 0; v < p->n && !(s->stop && stop_now(s->stop)); v++) {
-        if (held[v] <= room)
+        if (held[v] <= capacity)
             continue;
-        int64_t before = (int64_t)n_seen * MOST_TRIED / n_over;
-        int64_t after = (int64_t)++n_seen * MOST_TRIED / n_over;
-        if (n_over > MOST_TRIED && before == after)
+        int64_t before = (int64_t)n_seen * MAX_CANDIDATES / n_over;
+        int64_t after = (int64_t)++n_seen * MAX_CANDIDATES / n_over;
+        if (n_over > MAX_CANDIDATES && before == after)
             continue;
-        s->tried[s->n_tried] = v;
-        s->pressure[s->n_tried++] = find_pressure(s, v);
+        s->candidate[s->n_candidates] = v;
+        s->pressure[s->n_candidates++] = find_pressure(s, v);
     }
     return true;
 }
 
-bool any_order_price_cut(struct any_order *s, int32_t q, bool any, int64_t *extra_cost) {
+bool any_order_lagrangian_cut(struct any_order *s, int32_t q, bool any, int64_t *extra_cost) {
     struct solve_run *r = s->r;
     struct arena a = arena_make(r->arena->mem);
     struct lagrangian_cut cut;
@@ -92,11 +92,11 @@ bool any_order_price_cut(struct any_order *s, int32_t q, bool any, int64_t *extr
 static int32_t choose(const struct any_order *s, int32_t k) {
     int32_t best = 0;
     if (k > 0)
-        return s->tried[(int64_t)(2 * k - 1) * s->n_tried / MOST_PRICED / 2];
-    for (int32_t i = 0; i < s->n_tried; i++)
+        return s->candidate[(int64_t)(2 * k - 1) * s->n_candidates / MAX_RELAXATIONS / 2];
+    for (int32_t i = 0; i < s->n_candidates; i++)
         if (s->pressure[i] > s->pressure[best])
             best = i;
-    return s->tried[best];
+    return s->candidate[best];
 }
 
 struct any_order *any_order_make(const struct problem *p, int64_t budget_bytes,
@@ -109,31 +109,31 @@ struct any_order *any_order_make(const struct problem *p, int64_t budget_bytes,
                             .stop = stop,
                             .arena = a,
                             .side = ARENA_ARRAY(a, enum cut_side, p->n),
-                            .wanted = ARENA_ARRAY(a, bool, p->n)};
-    return s->side && s->wanted && find_candidates(s) ? s : NULL;
+                            .live = ARENA_ARRAY(a, bool, p->n)};
+    return s->side && s->live && find_candidates(s) ? s : NULL;
 }
 
-status any_order_price(struct solve_run *r) {
+status any_order_lagrangian(struct solve_run *r) {
     struct arena a = arena_make(r->arena->mem);
     struct any_order *s = any_order_make(r->p, r->options->budget_bytes, r->stop, &a);
     bool ok = s != NULL;
     int64_t extra;
     if (ok)
         s->r = r;
-    for (int32_t k = 0; ok && s->n_tried > 0 && k <= MOST_PRICED && !solve_over(r); k++)
-        ok = any_order_price_cut(s, choose(s, k), true, &extra) &&
-             (r->options->free_order || any_order_price_cut(s, choose(s, k), false, &extra));
+    for (int32_t k = 0; ok && s->n_candidates > 0 && k <= MAX_RELAXATIONS && !solve_over(r); k++)
+        ok = any_order_lagrangian_cut(s, choose(s, k), true, &extra) &&
+             (r->options->free_order || any_order_lagrangian_cut(s, choose(s, k), false, &extra));
     arena_free(&a);
     return ok ? ST_OK : diag_out_of_memory(r->diags);
 }
 
-bool any_order_least(const struct problem *p, bool free_order, int64_t max_cost,
-                     const struct stop *stop, struct mem *mem, int64_t *min_bytes) {
+bool any_order_min_bytes(const struct problem *p, bool free_order, int64_t max_cost,
+                         const struct stop *stop, struct mem *mem, int64_t *min_bytes) {
     struct arena a = arena_make(mem);
     struct any_order *s = any_order_make(p, problem_floor(p, NULL), stop, &a);
     bool ok = s != NULL;
     *min_bytes = 0;
-    for (int32_t k = 0; ok && s->n_tried > 0 && k <= MOST_PRICED; k++) {
+    for (int32_t k = 0; ok && s->n_candidates > 0 && k <= MAX_RELAXATIONS; k++) {
         struct arena scratch = arena_make(mem);
         struct lagrangian_cut cut;
         struct lagrangian_cut_bound bound = {0};

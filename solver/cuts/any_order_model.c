@@ -11,13 +11,13 @@ static void set(const struct any_order_model *m, int32_t *cols, int32_t k, int32
     cols[(size_t)k * (size_t)m->view->p->n + (size_t)i] = col;
 }
 
-static bool is_settled(const struct any_order_model *m, int32_t i) {
+static bool has_fixed_segment(const struct any_order_model *m, int32_t i) {
     return m->earliest[i] == m->latest[i];
 }
 
 static void add_first(struct any_order_model *m) {
     for (int32_t i = 0; i < m->view->p->n; i++) {
-        if (is_settled(m, i))
+        if (has_fixed_segment(m, i))
             continue;
         for (int32_t s = m->earliest[i]; s <= m->latest[i]; s++)
             set(m, m->first_col, s, i, cbc_col(&m->program, 0, 1, 0, true));
@@ -28,22 +28,22 @@ static void add_first(struct any_order_model *m) {
 }
 
 // Readers have larger numbers, so one pass from the top will do.
-static void find_wanted(const struct any_order_model *m, int32_t k, bool *wanted) {
+static void find_live(const struct any_order_model *m, int32_t k, bool *live) {
     const struct problem *p = m->view->p;
     for (int32_t i = p->n - 1; i >= 0; i--) {
-        wanted[i] = p->keep[i];
-        for (int32_t e = p->out_start[i]; e < p->out_start[i + 1] && !wanted[i]; e++) {
+        live[i] = p->keep[i];
+        for (int32_t e = p->out_start[i]; e < p->out_start[i + 1] && !live[i]; e++) {
             int32_t j = p->out_of[e];
-            wanted[i] = m->latest[j] > k || (wanted[j] && !p->once[j] && !m->view->always[j]);
+            live[i] = m->latest[j] > k || (live[j] && !p->once[j] && !m->view->zero_size[j]);
         }
-        wanted[i] = wanted[i] && m->earliest[i] <= k;
+        live[i] = live[i] && m->earliest[i] <= k;
     }
 }
 
-static void add_columns(struct any_order_model *m, int32_t k, const bool *wanted) {
+static void add_columns(struct any_order_model *m, int32_t k, const bool *live) {
     const struct problem *p = m->view->p;
     for (int32_t i = 0; i < p->n; i++) {
-        if (!wanted[i] || m->view->always[i])
+        if (!live[i] || m->view->zero_size[i])
             continue;
         set(m, m->keep_col, k, i, cbc_col(&m->program, 0, 1, 0, true));
         if (p->once[i])
@@ -70,8 +70,8 @@ static double add_done(struct any_order_model *m, int32_t s, int32_t i, double w
 }
 
 // Opens the row there[k,i] >= least.
-static void add_there(struct any_order_model *m, int32_t k, int32_t i, double least) {
-    cbc_row(&m->program, least, CBC_INF);
+static void add_there(struct any_order_model *m, int32_t k, int32_t i, double lower) {
+    cbc_row(&m->program, lower, CBC_INF);
     term(m, at(m, m->keep_col, k, i), 1);
     term(m, at(m, m->run_col, k, i), 1);
     term(m, at(m, m->first_col, k + 1, i), 1);
@@ -85,13 +85,13 @@ static void add_later(struct any_order_model *m, int32_t k, int32_t i, int32_t j
     size_t row = m->program.row_lower.n - 1;
     term(m, at(m, m->keep_col, k, i), 1);
     term(m, at(m, m->later_col, k, i), 1);
-    double least = -add_done(m, k, i, -1);
+    double lower = -add_done(m, k, i, -1);
     if (j >= 0) {
         term(m, at(m, m->later_col, k, j), -1);
-        least -= add_done(m, k, j, 1);
+        lower -= add_done(m, k, j, 1);
     }
     if (!m->program.out_of_memory)
-        m->program.row_lower.at[row] = least;
+        m->program.row_lower.at[row] = lower;
 }
 
 // What runs after the cut, for the first time or again, wants of node i.
@@ -100,7 +100,7 @@ static void add_needs(struct any_order_model *m, int32_t k, int32_t i) {
     bool now = p->keep[i] && k + 1 == m->n_cuts, later = p->keep[i];
     for (int32_t e = p->out_start[i]; e < p->out_start[i + 1]; e++) {
         int32_t j = p->out_of[e];
-        now = now || (is_settled(m, j) && m->earliest[j] == k + 1);
+        now = now || (has_fixed_segment(m, j) && m->earliest[j] == k + 1);
         later = later || m->earliest[j] > k;
     }
     if (now)
@@ -156,7 +156,8 @@ static void add_cut(struct any_order_model *m, int32_t k) {
             term(m, at(m, m->keep_col, k + 1, i), -1);
         }
     }
-    cbc_row(&m->program, -CBC_INF, (double)(m->view->room - cut_need(m->view, q)) * scale);
+    cbc_row(&m->program, -CBC_INF,
+            (double)(m->view->capacity - cut_working_set(m->view, q)) * scale);
     for (int32_t i = 0; i < p->n; i++)
         if (at(m, m->keep_col, k, i) >= 0 && i != q && !cut_reads(m->view, q, i))
             term(m, at(m, m->keep_col, k, i), (double)p->bytes[i] * scale);
@@ -183,18 +184,18 @@ static int32_t *no_columns(struct arena *a, size_t n) {
 
 bool any_order_model_build(struct any_order_model *m, struct arena *a) {
     size_t n = (size_t)m->view->p->n, n_cuts = (size_t)m->n_cuts;
-    bool *wanted = ARENA_ARRAY(a, bool, n);
+    bool *live = ARENA_ARRAY(a, bool, n);
     cbc_open(&m->program, a);
     m->first_col = no_columns(a, (n_cuts + 1) * n);
     m->keep_col = no_columns(a, n_cuts * n);
     m->run_col = no_columns(a, n_cuts * n);
     m->later_col = no_columns(a, n_cuts * n);
-    if (!wanted || !m->first_col || !m->keep_col || !m->run_col || !m->later_col)
+    if (!live || !m->first_col || !m->keep_col || !m->run_col || !m->later_col)
         return false;
     add_first(m);
     for (int32_t k = 0; k < m->n_cuts; k++) {
-        find_wanted(m, k, wanted);
-        add_columns(m, k, wanted);
+        find_live(m, k, live);
+        add_columns(m, k, live);
     }
     for (int32_t k = 0; k < m->n_cuts; k++)
         add_cut(m, k);

@@ -5,8 +5,8 @@
 #include "solver/cuts/any_order.h"
 #include "solver/cuts/lagrangian_cut.h"
 
-#define MOST_CUTS  12
-#define MOST_TRIED 400 // candidates for a cut whose pressure is worked out
+#define MAX_CUTS       12
+#define MAX_CANDIDATES 400 // candidates for a cut whose pressure is worked out
 
 struct any_order {
     const struct problem *p;
@@ -16,12 +16,12 @@ struct any_order {
     const struct any_order_effort *effort;
     struct arena *arena;
     int64_t start_ns;
-    enum cut_side *side;          // of each node, for the cut that was looked at last
-    bool *wanted;                 // scratch: read by a descendant of the cut, or on the way to one
-    int32_t tried[MOST_TRIED];    // candidates, ascending ...
-    int64_t pressure[MOST_TRIED]; // ... and the bytes that are wanted at each
-    int32_t n_tried;
-    int32_t cuts[MOST_CUTS];
+    enum cut_side *side; // of each node, for the cut that was looked at last
+    bool *live;          // scratch: read by a descendant of the cut, or on the way to one
+    int32_t candidate[MAX_CANDIDATES]; // candidates, ascending ...
+    int64_t pressure[MAX_CANDIDATES];  // ... and the bytes that are wanted at each
+    int32_t n_candidates;
+    int32_t cuts[MAX_CUTS];
     int32_t n_cuts;
 };
 
@@ -34,4 +34,4 @@ void any_order_sides(struct any_order *s, int32_t q);
 
 // What one cut proves, told to the run: for all orders, or, without `any`, for the given one.
 // False: no room.
-bool any_order_price_cut(struct any_order *s, int32_t q, bool any, int64_t *extra_cost);
+bool any_order_lagrangian_cut(struct any_order *s, int32_t q, bool any, int64_t *extra_cost);

@@ -4,9 +4,9 @@
 #include "solver/cuts/initial_cut.h"
 #include "solver/model/sequence_problem.h"
 
-enum { MOST_CUTS = 12, LEAST_APART = 4 };
+enum { MAX_CUTS = 12, MIN_APART = 4 };
 
-struct start {
+struct initial {
     struct arena *a;        // for what goes out
     const int32_t *node_of; // nodes of the order at hand, among the given ones
     struct sequence best;
@@ -17,10 +17,10 @@ struct start {
 
 // Keeps what was laid out if it is the best so far.
 static bool take(void *context, const struct initial_cut *c) {
-    struct start *s = context;
+    struct initial *s = context;
     bool better = c->excess_bytes < s->excess_bytes ||
                   (c->excess_bytes == s->excess_bytes && c->facts.cost < s->cost);
-    if (c->goal.least_peak)
+    if (c->goal.min_peak)
         better = c->facts.cost <= c->goal.max_cost && c->facts.peak_bytes < s->peak_bytes;
     if (c->facts.wrong_at >= 0 || !better)
         return true;
@@ -36,7 +36,7 @@ static bool take(void *context, const struct initial_cut *c) {
 }
 
 // Cuts the best sequence at its peak.
-static bool cut_best(struct start *s, const struct problem *p, const struct start_goal *goal,
+static bool cut_best(struct initial *s, const struct problem *p, const struct initial_goal *goal,
                      const struct stop *stop, size_t n_growths) {
     static const double growths[] = {1, 1.25, 1.5};
     struct arena scratch = arena_make(s->a->mem);
@@ -48,21 +48,21 @@ static bool cut_best(struct start *s, const struct problem *p, const struct star
               initial_cut_make(&cut, &order, facts.peak_at, goal, stop, &scratch);
     s->node_of = s->best.at;
     for (size_t g = 0; ok && g < n_growths; g++)
-        for (int32_t apart = cut.q + 1; ok && apart >= LEAST_APART; apart = apart * 2 / 3)
+        for (int32_t apart = cut.q + 1; ok && apart >= MIN_APART; apart = apart * 2 / 3)
             ok = initial_cut_run(&cut, apart, growths[g], &s->max_cost, take, s);
     arena_free(&scratch);
     return ok;
 }
 
 // Cuts until the budget is met, or nothing is gained any more.
-static bool meet_budget(struct start *s, const struct problem *p, int64_t budget_bytes,
+static bool meet_budget(struct initial *s, const struct problem *p, int64_t budget_bytes,
                         const struct stop *stop) {
-    struct start_goal goal = {.budget_bytes = budget_bytes};
+    struct initial_goal goal = {.budget_bytes = budget_bytes};
     bool ok = sequence_given(p, s->a, &s->best) &&
               sequence_excess(p, s->best, budget_bytes, s->a, &s->excess_bytes);
     s->cost = problem_base_cost(p);
     s->max_cost = INT64_MAX;
-    for (int k = 0; ok && k < MOST_CUTS && s->excess_bytes > 0; k++) {
+    for (int k = 0; ok && k < MAX_CUTS && s->excess_bytes > 0; k++) {
         int64_t before = s->excess_bytes;
         ok = cut_best(s, p, &goal, stop, k == 0 ? 3 : 1) && sequence_prune(p, &s->best, s->a);
         if (s->excess_bytes == before || (stop && stop_now(stop)))
@@ -75,15 +75,16 @@ static bool meet_budget(struct start *s, const struct problem *p, int64_t budget
 bool initial_by_cuts(const struct problem *p, int64_t budget_bytes, const struct stop *stop,
                      struct arena *a, struct sequence *out) {
     static const double shrinks[] = {1, 0.95, 0.9, 0.8};
-    int64_t least = INT64_MAX;
+    int64_t min_excess = INT64_MAX;
     bool ok = true;
-    for (size_t k = 0; ok && k < sizeof shrinks / sizeof *shrinks && least > 0; k++) {
-        struct start s = {.a = a};
-        int64_t excess, room = budget_bytes - p->persistent_bytes;
-        ok = meet_budget(&s, p, p->persistent_bytes + (int64_t)((double)room * shrinks[k]), stop) &&
+    for (size_t k = 0; ok && k < sizeof shrinks / sizeof *shrinks && min_excess > 0; k++) {
+        struct initial s = {.a = a};
+        int64_t excess, capacity = budget_bytes - p->persistent_bytes;
+        ok = meet_budget(&s, p, p->persistent_bytes + (int64_t)((double)capacity * shrinks[k]),
+                         stop) &&
              sequence_excess(p, s.best, budget_bytes, a, &excess);
-        if (ok && excess < least) {
-            least = excess;
+        if (ok && excess < min_excess) {
+            min_excess = excess;
             *out = s.best;
         }
     }
@@ -92,8 +93,8 @@ bool initial_by_cuts(const struct problem *p, int64_t budget_bytes, const struct
 
 bool initial_min_peak(const struct problem *p, int64_t max_cost, const struct stop *stop,
                       struct arena *a, struct sequence *out) {
-    struct start s = {.a = a, .max_cost = INT64_MAX};
-    struct start_goal goal = {.least_peak = true, .max_cost = max_cost};
+    struct initial s = {.a = a, .max_cost = INT64_MAX};
+    struct initial_goal goal = {.min_peak = true, .max_cost = max_cost};
     struct sequence_facts facts;
     bool ok = sequence_given(p, a, &s.best) && sequence_measure(p, s.best, a, &facts);
     s.peak_bytes = facts.peak_bytes;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_ROUNDS = 6, BISECTIONS = 12, MOST_RISES = 60 };
+enum { MAX_ROUNDS = 6, BISECTIONS = 12, MAX_RISES = 60 };
 #define TILT 0.02 // among equals, what runs again late is let go first: memory is low by then
 
 // Bytes that the nodes up to each one hand on to the ones after it, up to the cut.
@@ -22,7 +22,7 @@ static void find_crossing(struct initial_cut *s) {
 }
 
 bool initial_cut_make(struct initial_cut *s, const struct problem *p, int32_t q,
-                      const struct start_goal *goal, const struct stop *stop, struct arena *a) {
+                      const struct initial_goal *goal, const struct stop *stop, struct arena *a) {
     struct arena scratch = arena_make(a->mem);
     struct lagrangian_cut cut;
     struct lagrangian_cut_bound bound;
@@ -33,18 +33,18 @@ bool initial_cut_make(struct initial_cut *s, const struct problem *p, int32_t q,
                               .mem = a->mem,
                               .q = q,
                               .pinned = ARENA_ARRAY(a, bool, n),
-                              .back = ARENA_ARRAY(a, bool, n),
+                              .recomputed = ARENA_ARRAY(a, bool, n),
                               .last = ARENA_ARRAY(a, int32_t, n),
                               .crossing = ARENA_ARRAY(a, int64_t, n),
                               .boundary = ARENA_ARRAY(a, int32_t, n),
                               .stack = ARENA_ARRAY(a, int32_t, n + (size_t)p->n_edges + 1),
                               .now = {ARENA_ARRAY(a, int32_t, 2 * n), 0}};
-    bool ok = s->pinned && s->back && s->last && s->crossing && s->boundary && s->stack &&
+    bool ok = s->pinned && s->recomputed && s->last && s->crossing && s->boundary && s->stack &&
               s->now.at && lagrangian_cut_make(&cut, p, q, NULL, p->once, &scratch);
     if (ok) {
         find_crossing(s);
         cut.stop = stop;
-        ok = goal->least_peak
+        ok = goal->min_peak
                  ? lagrangian_cut_min_bytes(&cut, goal->max_cost - problem_base_cost(p), &bound)
                  : lagrangian_cut_bound(&cut, goal->budget_bytes, &bound);
         s->first_price = bound.price;
@@ -74,51 +74,51 @@ static void pin_boundaries(struct initial_cut *s, int32_t apart, double growth) 
     }
 }
 
-static bool is_needed(const struct initial_cut *s, const bool *gone, int32_t node) {
-    return node < s->q && gone[node] && !s->back[node];
+static bool is_needed(const struct initial_cut *s, const bool *evicted, int32_t node) {
+    return node < s->q && evicted[node] && !s->recomputed[node];
 }
 
 // Runs the node again, after all that it reads and that is gone. A stack, not recursion: chains of
 // tensors that are gone may be as long as the graph.
-static void run_again(struct initial_cut *s, const bool *gone, int32_t node) {
+static void recompute(struct initial_cut *s, const bool *evicted, int32_t node) {
     const struct problem *p = s->p;
     int32_t n = 0;
     s->stack[n++] = node;
     while (n > 0) {
         int32_t top = s->stack[n - 1], before = n;
-        if (s->back[top]) {
+        if (s->recomputed[top]) {
             n--;
             continue;
         }
         for (int32_t e = p->in_start[top]; e < p->in_start[top + 1]; e++)
-            if (is_needed(s, gone, p->in_of[e]))
+            if (is_needed(s, evicted, p->in_of[e]))
                 s->stack[n++] = p->in_of[e];
         if (n > before)
             continue;
         n--;
-        s->back[top] = true;
+        s->recomputed[top] = true;
         s->now.at[s->now.n++] = top;
     }
 }
 
 // The sequence in which `gone` is not held across the cut, and what it costs and exceeds.
-static bool lay_out(struct initial_cut *s, const bool *gone) {
+static bool make_sequence(struct initial_cut *s, const bool *evicted) {
     const struct problem *p = s->p;
     struct arena scratch = arena_make(s->mem);
-    memset(s->back, 0, (size_t)p->n * sizeof *s->back);
+    memset(s->recomputed, 0, (size_t)p->n * sizeof *s->recomputed);
     s->now.n = 0;
     for (int32_t i = 0; i < p->n; i++) {
         if (i > s->q)
             for (int32_t e = p->in_start[i]; e < p->in_start[i + 1]; e++)
-                if (is_needed(s, gone, p->in_of[e]))
-                    run_again(s, gone, p->in_of[e]);
+                if (is_needed(s, evicted, p->in_of[e]))
+                    recompute(s, evicted, p->in_of[e]);
         s->now.at[s->now.n++] = i;
     }
     for (int32_t i = 0; i < s->q; i++)
-        if (p->keep[i] && is_needed(s, gone, i))
-            run_again(s, gone, i);
+        if (p->keep[i] && is_needed(s, evicted, i))
+            recompute(s, evicted, i);
     bool ok = sequence_measure(p, s->now, &scratch, &s->facts);
-    if (ok && !s->goal.least_peak)
+    if (ok && !s->goal.min_peak)
         ok = sequence_excess(p, s->now, s->goal.budget_bytes, &scratch, &s->excess_bytes);
     arena_free(&scratch);
     return ok;
@@ -135,7 +135,7 @@ static bool meet_target(struct lagrangian_cut *c, int64_t target_bytes, double *
         if (isinf(high))
             return true;
         low = high;
-        high = k < MOST_RISES ? high * (k < 3 ? 1.02 : 1.5) : INFINITY;
+        high = k < MAX_RISES ? high * (k < 3 ? 1.02 : 1.5) : INFINITY;
         if (!lagrangian_cut_price(c, high))
             return false;
     }
@@ -151,28 +151,28 @@ static bool meet_target(struct lagrangian_cut *c, int64_t target_bytes, double *
 }
 
 // The highest price that costs no more than allowed; *met as above.
-static bool meet_cost(struct lagrangian_cut *c, int64_t most_extra_cost, double price, bool *met) {
+static bool meet_cost(struct lagrangian_cut *c, int64_t max_extra_cost, double price, bool *met) {
     double low = price, high = price;
     *met = false;
     if (!lagrangian_cut_price(c, price))
         return false;
-    bool dear = c->extra_cost > most_extra_cost;
-    for (int k = 0; k < MOST_RISES && (c->extra_cost > most_extra_cost) == dear; k++) {
+    bool expensive = c->extra_cost > max_extra_cost;
+    for (int k = 0; k < MAX_RISES && (c->extra_cost > max_extra_cost) == expensive; k++) {
         double factor = k < 3 ? 1.02 : 1.5;
-        *(dear ? &high : &low) = dear ? low : high;
-        *(dear ? &low : &high) *= dear ? 1 / factor : factor;
-        if (!lagrangian_cut_price(c, dear ? low : high))
+        *(expensive ? &high : &low) = expensive ? low : high;
+        *(expensive ? &low : &high) *= expensive ? 1 / factor : factor;
+        if (!lagrangian_cut_price(c, expensive ? low : high))
             return false;
     }
     for (int k = 0; k < BISECTIONS; k++) {
         double middle = (low + high) / 2;
         if (!lagrangian_cut_price(c, middle))
             return false;
-        *(c->extra_cost <= most_extra_cost ? &low : &high) = middle;
+        *(c->extra_cost <= max_extra_cost ? &low : &high) = middle;
     }
     if (!lagrangian_cut_price(c, low))
         return false;
-    *met = c->extra_cost <= most_extra_cost;
+    *met = c->extra_cost <= max_extra_cost;
     return true;
 }
 
@@ -183,20 +183,20 @@ static bool run_cost(struct initial_cut *s, struct lagrangian_cut *c, initial_cu
         return true;
     if (!meet_cost(c, s->goal.max_cost - problem_base_cost(s->p), s->first_price, &met))
         return false;
-    return !met || (lay_out(s, c->gone) && found(context, s));
+    return !met || (make_sequence(s, c->evicted) && found(context, s));
 }
 
 static bool run_rounds(struct initial_cut *s, struct lagrangian_cut *c, const int64_t *max_cost,
                        initial_cut_found *found, void *context) {
     double price = s->first_price;
     int64_t target = s->goal.budget_bytes;
-    for (int k = 0; k < MOST_ROUNDS && !(s->stop && stop_now(s->stop)); k++) {
+    for (int k = 0; k < MAX_ROUNDS && !(s->stop && stop_now(s->stop)); k++) {
         bool met;
         if (!meet_target(c, target, &price, &met))
             return false;
         if (!met)
             return true;
-        if (!lay_out(s, c->gone) || !found(context, s))
+        if (!make_sequence(s, c->evicted) || !found(context, s))
             return false;
         if (s->excess_bytes == 0 || s->facts.cost >= *max_cost)
             return true;
@@ -217,8 +217,8 @@ bool initial_cut_run(struct initial_cut *s, int32_t apart, double growth, const 
     if (ok) {
         cut.stop = s->stop;
         cut.tilt = TILT;
-        ok = s->goal.least_peak ? run_cost(s, &cut, found, context)
-                                : run_rounds(s, &cut, max_cost, found, context);
+        ok = s->goal.min_peak ? run_cost(s, &cut, found, context)
+                              : run_rounds(s, &cut, max_cost, found, context);
     }
     arena_free(&scratch);
     return ok;

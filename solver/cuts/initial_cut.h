@@ -12,24 +12,24 @@
 #include "solver/model/sequence.h"
 
 // Either the least cost within a budget, or the least peak within a cost.
-struct start_goal {
-    bool least_peak;
+struct initial_goal {
+    bool min_peak;
     int64_t budget_bytes;
     int64_t max_cost;
 };
 
 struct initial_cut {
     const struct problem *p;
-    struct start_goal goal;
+    struct initial_goal goal;
     const struct stop *stop; // or NULL
     struct mem *mem;
     int32_t q;
     double first_price; // that suits the goal without boundaries; 0: there is none
 
-    bool *pinned, *back; // per node; back: has run again
-    int32_t *last;       // per node before q: who reads it last up to q
-    int64_t *crossing;   // per node before q: bytes handed on from it and those before it
-    int32_t *boundary;   // from the last to the first
+    bool *pinned, *recomputed; // per node; back: has run again
+    int32_t *last;             // per node before q: who reads it last up to q
+    int64_t *crossing;         // per node before q: bytes handed on from it and those before it
+    int32_t *boundary;         // from the last to the first
     int32_t *stack;
 
     struct sequence now; // the last one laid out
@@ -39,7 +39,7 @@ struct initial_cut {
 
 // False: no room.
 bool initial_cut_make(struct initial_cut *s, const struct problem *p, int32_t q,
-                      const struct start_goal *goal, const struct stop *stop, struct arena *a);
+                      const struct initial_goal *goal, const struct stop *stop, struct arena *a);
 
 // Tells of every sequence that was laid out; false ends it.
 typedef bool initial_cut_found(void *context, const struct initial_cut *s);

@@ -8,7 +8,7 @@
 
 #define COST_RANGE  ((double)((int64_t)1 << 38)) // scaled costs together stay below
 #define PRICE_RANGE ((int64_t)1 << 39)           // a node that is dearer will not be held anyway
-#define MOST_PRICES 24
+#define MAX_PRICES  24
 
 static enum cut_side side_of(const enum cut_side *side, int32_t q, int32_t i) {
     if (side)
@@ -19,7 +19,7 @@ static enum cut_side side_of(const enum cut_side *side, int32_t q, int32_t i) {
 enum role {
     ROLE_NONE, // gone, or of no bytes: it does not matter
     ROLE_FREE, // there at q anyway
-    ROLE_MUST, // read later
+    ROLE_LIVE, // read later
     ROLE_TOOL, // read by something that may run again
 };
 
@@ -32,17 +32,17 @@ static bool may_run(const struct lagrangian_cut *c, const enum cut_side *side, i
 static void find_roles(const struct lagrangian_cut *c, const enum cut_side *side, enum role *role) {
     const struct problem *p = c->p;
     for (int32_t i = p->n - 1; i >= 0; i--) {
-        bool must = p->keep[i], tool = false, at_q = i == c->q;
+        bool live = p->keep[i], tool = false, at_q = i == c->q;
         if (side_of(side, c->q, i) == SIDE_AFTER)
             continue;
         for (int32_t e = p->out_start[i]; e < p->out_start[i + 1]; e++) {
             int32_t j = p->out_of[e];
             at_q = at_q || j == c->q;
-            must = must || side_of(side, c->q, j) == SIDE_AFTER;
-            tool = tool || ((role[j] == ROLE_MUST || role[j] == ROLE_TOOL) && may_run(c, side, j));
+            live = live || side_of(side, c->q, j) == SIDE_AFTER;
+            tool = tool || ((role[j] == ROLE_LIVE || role[j] == ROLE_TOOL) && may_run(c, side, j));
         }
         role[i] = p->bytes[i] == 0 || at_q ? ROLE_FREE
-                  : must                   ? ROLE_MUST
+                  : live                   ? ROLE_LIVE
                   : tool                   ? ROLE_TOOL
                                            : ROLE_NONE;
     }
@@ -54,7 +54,7 @@ static bool allocate(struct lagrangian_cut *c, const enum cut_side *side, const 
     struct selection *s = &c->selection;
     int32_t n_edges = 0;
     for (int32_t i = 0; i < p->n; i++) {
-        bool chosen = role[i] == ROLE_MUST || role[i] == ROLE_TOOL;
+        bool chosen = role[i] == ROLE_LIVE || role[i] == ROLE_TOOL;
         s->n_tools += role[i] == ROLE_TOOL;
         chosen = chosen && may_run(c, side, i);
         s->n_projects += chosen;
@@ -67,12 +67,12 @@ static bool allocate(struct lagrangian_cut *c, const enum cut_side *side, const 
     s->taken = ARENA_ARRAY(a, bool, s->n_projects);
     c->project = ARENA_ARRAY(a, int32_t, s->n_projects);
     c->tool = ARENA_ARRAY(a, int32_t, s->n_tools);
-    c->must = ARENA_ARRAY(a, bool, s->n_projects);
+    c->live = ARENA_ARRAY(a, bool, s->n_projects);
     c->cost = ARENA_ARRAY(a, int64_t, s->n_projects);
-    c->gone = ARENA_ARRAY(a, bool, p->n);
+    c->evicted = ARENA_ARRAY(a, bool, p->n);
     *tool_of = ARENA_ARRAY(a, int32_t, p->n);
     return s->need_start && s->need_of && s->profit && s->price && s->taken && c->project &&
-           c->tool && c->must && c->cost && c->gone && *tool_of;
+           c->tool && c->live && c->cost && c->evicted && *tool_of;
 }
 
 static void add_project(struct lagrangian_cut *c, int32_t i, const enum cut_side *side,
@@ -81,9 +81,9 @@ static void add_project(struct lagrangian_cut *c, int32_t i, const enum cut_side
     struct selection *s = &c->selection;
     int32_t at = s->n_projects++, n = s->need_start[at];
     c->project[at] = i;
-    c->must[at] = role[i] == ROLE_MUST;
+    c->live[at] = role[i] == ROLE_LIVE;
     c->cost[at] = side_of(side, c->q, i) == SIDE_NONE ? 0 : p->cost[i]; // it may be its first run
-    c->must_bytes += c->must[at] ? p->bytes[i] : 0;
+    c->live_bytes += c->live[at] ? p->bytes[i] : 0;
     if (role[i] == ROLE_TOOL)
         s->need_of[n++] = tool_of[i];
     for (int32_t e = p->in_start[i]; e < p->in_start[i + 1]; e++)
@@ -113,11 +113,11 @@ bool lagrangian_cut_make(struct lagrangian_cut *c, const struct problem *p, int3
             tool_of[i] = c->selection.n_tools;
             c->tool[c->selection.n_tools++] = i;
         }
-        if (role[i] == ROLE_MUST && !may_run(c, side, i))
+        if (role[i] == ROLE_LIVE && !may_run(c, side, i))
             c->persistent_bytes += p->bytes[i];
-        else if ((role[i] == ROLE_MUST || role[i] == ROLE_TOOL) && may_run(c, side, i))
+        else if ((role[i] == ROLE_LIVE || role[i] == ROLE_TOOL) && may_run(c, side, i))
             add_project(c, i, side, role, tool_of);
-        c->gone[i] = role[i] == ROLE_NONE && !p->once[i] && side_of(side, q, i) == SIDE_BEFORE;
+        c->evicted[i] = role[i] == ROLE_NONE && !p->once[i] && side_of(side, q, i) == SIDE_BEFORE;
     }
     c->cost_scale = exp2(floor(log2(COST_RANGE / cost)));
     return true;
@@ -130,7 +130,7 @@ static int64_t scaled_cost(const struct lagrangian_cut *c, int32_t k) {
     return (int64_t)(cost * (1 + c->tilt * (double)c->project[k] / (double)c->p->n));
 }
 
-static int64_t priced(const struct lagrangian_cut *c, int32_t i, double price) {
+static int64_t scaled_price(const struct lagrangian_cut *c, int32_t i, double price) {
     double value = price * c->cost_scale * (double)c->p->bytes[i] * (1 - 1e-15);
     return value < (double)PRICE_RANGE ? (int64_t)value : PRICE_RANGE;
 }
@@ -139,41 +139,41 @@ static int64_t priced(const struct lagrangian_cut *c, int32_t i, double price) {
 static void take_choice(struct lagrangian_cut *c) {
     const struct problem *p = c->p;
     const struct selection *s = &c->selection;
-    c->held_bytes = c->persistent_bytes + c->must_bytes;
+    c->held_bytes = c->persistent_bytes + c->live_bytes;
     c->extra_cost = 0;
     // A tool is there when a taken project needs it, and held unless it runs again itself.
     for (int32_t t = 0; t < s->n_tools; t++)
-        c->gone[c->tool[t]] = true;
+        c->evicted[c->tool[t]] = true;
     for (int32_t k = 0; k < s->n_projects; k++)
         for (int32_t e = s->need_start[k]; s->taken[k] && e < s->need_start[k + 1]; e++)
-            c->gone[c->tool[s->need_of[e]]] = false;
+            c->evicted[c->tool[s->need_of[e]]] = false;
     for (int32_t t = 0; t < s->n_tools; t++)
-        c->held_bytes += c->gone[c->tool[t]] ? 0 : p->bytes[c->tool[t]];
+        c->held_bytes += c->evicted[c->tool[t]] ? 0 : p->bytes[c->tool[t]];
     for (int32_t k = 0; k < s->n_projects; k++) {
         int32_t i = c->project[k];
         c->extra_cost += s->taken[k] ? c->cost[k] : 0;
         c->held_bytes -= s->taken[k] ? p->bytes[i] : 0;
-        c->gone[i] = s->taken[k] || (!c->must[k] && c->gone[i]);
+        c->evicted[i] = s->taken[k] || (!c->live[k] && c->evicted[i]);
     }
 }
 
 bool lagrangian_cut_price(struct lagrangian_cut *c, double price) {
     const struct problem *p = c->p;
     struct selection *s = &c->selection;
-    int64_t must = 0;
+    int64_t live = 0;
     bool only_bytes = isinf(price);
     for (int32_t t = 0; t < s->n_tools; t++)
-        s->price[t] = only_bytes ? p->bytes[c->tool[t]] : priced(c, c->tool[t], price);
+        s->price[t] = only_bytes ? p->bytes[c->tool[t]] : scaled_price(c, c->tool[t], price);
     for (int32_t k = 0; k < s->n_projects; k++) {
         int32_t i = c->project[k];
-        int64_t saved = only_bytes ? p->bytes[i] : priced(c, i, price);
+        int64_t saved = only_bytes ? p->bytes[i] : scaled_price(c, i, price);
         int64_t profit = saved - (only_bytes ? 0 : scaled_cost(c, k));
         s->profit[k] = profit > 0 ? profit : 0;
-        must += c->must[k] ? saved : 0;
+        live += c->live[k] ? saved : 0;
     }
     if (!selection_solve(s, c->mem, c->stop))
         return false;
-    c->least_value = must - s->most;
+    c->min_value = live - s->value;
     take_choice(c);
     return true;
 }
@@ -183,85 +183,87 @@ struct point {
 };
 
 // Of the two numbers of a point, one is limited and the other wanted small.
-struct question {
+struct constraint {
     bool bytes_limited;
     double limit;
 };
 
 // What the last price proves about the number that is wanted small, with an account of roundings.
-static double proven(const struct lagrangian_cut *c, const struct question *ask, double price) {
-    double least = (double)c->least_value / c->cost_scale, fixed = (double)c->persistent_bytes;
-    double limit = ask->bytes_limited ? (ask->limit - fixed) * price : ask->limit;
+static double proven(const struct lagrangian_cut *c, const struct constraint *constraint,
+                     double price) {
+    double least = (double)c->min_value / c->cost_scale, fixed = (double)c->persistent_bytes;
+    double limit =
+        constraint->bytes_limited ? (constraint->limit - fixed) * price : constraint->limit;
     double value = least - limit - 1e-14 * (fabs(limit) + least);
-    return ask->bytes_limited ? value : value / price + fixed;
+    return constraint->bytes_limited ? value : value / price + fixed;
 }
 
-static bool is_cheap_side(const struct question *ask, struct point x) {
-    return ask->bytes_limited ? x.bytes > ask->limit : x.cost <= ask->limit;
+static bool is_cheap_side(const struct constraint *constraint, struct point x) {
+    return constraint->bytes_limited ? x.bytes > constraint->limit : x.cost <= constraint->limit;
 }
 
 // Between a point that is cheap and one that is small, until no price gives another point. The
 // best that was proven is *value, at *price; they stay as they are if nothing was.
-static bool search(struct lagrangian_cut *c, const struct question *ask, struct point small,
-                   double *value, double *price) {
-    struct point cheap = {0, (double)(c->persistent_bytes + c->must_bytes)};
-    for (int k = 0; k < MOST_PRICES && !(c->stop && stop_now(c->stop)); k++) {
+static bool search(struct lagrangian_cut *c, const struct constraint *constraint,
+                   struct point small, double *value, double *price) {
+    struct point cheap = {0, (double)(c->persistent_bytes + c->live_bytes)};
+    for (int k = 0; k < MAX_PRICES && !(c->stop && stop_now(c->stop)); k++) {
         double now = (small.cost - cheap.cost) / (cheap.bytes - small.bytes);
         if (!(now > 0))
             return true;
         if (!lagrangian_cut_price(c, now))
             return false;
-        double found = proven(c, ask, now);
-        bool much = found > *value * (1 + 1e-6);
+        double found = proven(c, constraint, now);
+        bool improved = found > *value * (1 + 1e-6);
         if (found > *value) {
             *value = found;
             *price = now;
         }
         struct point x = {(double)c->extra_cost, (double)c->held_bytes};
         double below = cheap.cost - x.cost + now * (cheap.bytes - x.bytes);
-        if (below <= 1e-9 * (cheap.cost + now * cheap.bytes) || (!much && k > 2))
+        if (below <= 1e-9 * (cheap.cost + now * cheap.bytes) || (!improved && k > 2))
             return true;
-        *(is_cheap_side(ask, x) ? &cheap : &small) = x;
+        *(is_cheap_side(constraint, x) ? &cheap : &small) = x;
     }
     return true;
 }
 
 // A price so low that it only lets go what costs nothing.
-static double least_price(const struct lagrangian_cut *c) {
-    return 1e-9 / c->cost_scale / ((double)c->must_bytes + 1);
+static double min_price(const struct lagrangian_cut *c) {
+    return 1e-9 / c->cost_scale / ((double)c->live_bytes + 1);
 }
 
 bool lagrangian_cut_bound(struct lagrangian_cut *c, int64_t budget_bytes,
                           struct lagrangian_cut_bound *out) {
-    struct question ask = {true, (double)budget_bytes};
+    struct constraint constraint = {true, (double)budget_bytes};
     *out = (struct lagrangian_cut_bound){0};
     if (!lagrangian_cut_price(c, INFINITY))
         return false;
-    out->min_bytes = c->persistent_bytes + c->least_value;
-    if (c->persistent_bytes + c->must_bytes <= budget_bytes || c->held_bytes > budget_bytes)
+    out->min_bytes = c->persistent_bytes + c->min_value;
+    if (c->persistent_bytes + c->live_bytes <= budget_bytes || c->held_bytes > budget_bytes)
         return true; // there is room for all, or none at any price
     double value = 0;
-    out->price = least_price(c);
-    if (!search(c, &ask, (struct point){(double)c->extra_cost, (double)c->held_bytes}, &value,
-                &out->price))
+    out->price = min_price(c);
+    if (!search(c, &constraint, (struct point){(double)c->extra_cost, (double)c->held_bytes},
+                &value, &out->price))
         return false;
     out->extra_cost = (int64_t)ceil(value);
     return true;
 }
 
-bool lagrangian_cut_min_bytes(struct lagrangian_cut *c, int64_t most_extra_cost,
+bool lagrangian_cut_min_bytes(struct lagrangian_cut *c, int64_t max_extra_cost,
                               struct lagrangian_cut_bound *out) {
-    struct question ask = {false, (double)most_extra_cost};
+    struct constraint constraint = {false, (double)max_extra_cost};
     *out = (struct lagrangian_cut_bound){0};
     if (!lagrangian_cut_price(c, INFINITY))
         return false;
-    out->min_bytes = c->persistent_bytes + c->least_value;
-    if (c->must_bytes == 0)
+    out->min_bytes = c->persistent_bytes + c->min_value;
+    if (c->live_bytes == 0)
         return true;
     double value = (double)out->min_bytes;
-    out->price = least_price(c);
-    if (!search(c, &ask, (struct point){(double)c->extra_cost, (double)c->held_bytes}, &value,
-                &out->price))
+    out->price = min_price(c);
+    if (!search(c, &constraint, (struct point){(double)c->extra_cost, (double)c->held_bytes},
+                &value, &out->price))
         return false;
     // Sizes beyond 2^53 are not exact in `value`.
     if (value * (1 - 1e-15) > (double)out->min_bytes)

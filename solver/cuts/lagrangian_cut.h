@@ -38,15 +38,15 @@ struct lagrangian_cut {
     struct selection selection; // projects: nodes that may run again; tools: nodes read by nobody
                                 // later, that would have to be there
     int32_t *project, *tool;    // their nodes
-    bool *must;                 // per project: read later, so it must be there
+    bool *live;                 // per project: read later, so it must be there
     int64_t *cost;              // per project: of running after q
-    int64_t must_bytes;         // of all of those
+    int64_t live_bytes;         // of all of those
 
     // Of the last price: what the selection means.
-    int64_t held_bytes;  // at q, persistent_bytes included
-    int64_t extra_cost;  // of what runs again
-    int64_t least_value; // lower bound on cost + price * bytes, in scaled cost
-    bool *gone;          // per node: not held across q
+    int64_t held_bytes; // at q, persistent_bytes included
+    int64_t extra_cost; // of what runs again
+    int64_t min_value;  // lower bound on cost + price * bytes, in scaled cost
+    bool *evicted;      // per node: not held across q
 };
 
 // `side` says where each node is; NULL: the given order. `pinned` is p->once, or says more. False:
@@ -70,5 +70,5 @@ bool lagrangian_cut_bound(struct lagrangian_cut *c, int64_t budget_bytes,
                           struct lagrangian_cut_bound *out);
 
 // The least bytes for at most so much extra cost. False: no room.
-bool lagrangian_cut_min_bytes(struct lagrangian_cut *c, int64_t most_extra_cost,
+bool lagrangian_cut_min_bytes(struct lagrangian_cut *c, int64_t max_extra_cost,
                               struct lagrangian_cut_bound *out);

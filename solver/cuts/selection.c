@@ -13,7 +13,7 @@ struct flow {
     int32_t *project_of;           // per edge
     int64_t *sent;                 // per edge
     int64_t *excess;               // per vertex
-    int64_t *room;                 // per tool: what its price still takes
+    int64_t *residual;             // per tool: what its price still takes
     int32_t *label;                // per vertex; `never`: no tool with room can be reached
     int32_t never;                 // above every label
     int32_t *queue, first, n_queued;
@@ -32,11 +32,11 @@ static bool make(struct flow *f, const struct selection *s, struct arena *a) {
                        .project_of = ARENA_ARRAY(a, int32_t, n_edges),
                        .sent = ARENA_ARRAY(a, int64_t, n_edges),
                        .excess = ARENA_ARRAY(a, int64_t, n),
-                       .room = ARENA_ARRAY(a, int64_t, s->n_tools),
+                       .residual = ARENA_ARRAY(a, int64_t, s->n_tools),
                        .label = ARENA_ARRAY(a, int32_t, n),
                        .queue = ARENA_ARRAY(a, int32_t, n),
                        .queued = ARENA_ARRAY(a, bool, n)};
-    if (!f->from_start || !f->from_of || !f->project_of || !f->sent || !f->excess || !f->room ||
+    if (!f->from_start || !f->from_of || !f->project_of || !f->sent || !f->excess || !f->residual ||
         !f->label || !f->queue || !f->queued)
         return false;
     for (int32_t e = 0; e < n_edges; e++)
@@ -58,15 +58,15 @@ static bool make(struct flow *f, const struct selection *s, struct arena *a) {
 static void place_profits(struct flow *f) {
     const struct selection *s = f->s;
     if (s->n_tools > 0)
-        memcpy(f->room, s->price, (size_t)s->n_tools * sizeof *f->room);
+        memcpy(f->residual, s->price, (size_t)s->n_tools * sizeof *f->residual);
     for (int32_t i = 0; i < s->n_projects; i++) {
         f->excess[i] = s->profit[i];
         for (int32_t e = s->need_start[i]; e < s->need_start[i + 1] && f->excess[i] > 0; e++) {
-            int64_t *room = &f->room[s->need_of[e]];
-            int64_t amount = f->excess[i] < *room ? f->excess[i] : *room;
+            int64_t *residual = &f->residual[s->need_of[e]];
+            int64_t amount = f->excess[i] < *residual ? f->excess[i] : *residual;
             f->sent[e] += amount;
             f->excess[i] -= amount;
-            *room -= amount;
+            *residual -= amount;
         }
     }
 }
@@ -87,7 +87,7 @@ static void relabel_all(struct flow *f) {
     for (int32_t v = 0; v < f->n; v++)
         f->label[v] = f->never;
     for (int32_t t = 0; t < s->n_tools; t++)
-        if (f->room[t] > 0) {
+        if (f->residual[t] > 0) {
             f->label[s->n_projects + t] = 1;
             order[n++] = s->n_projects + t;
         }
@@ -142,8 +142,8 @@ static void discharge_project(struct flow *f, int32_t i) {
 
 static void discharge_tool(struct flow *f, int32_t t) {
     int32_t v = f->s->n_projects + t;
-    int64_t amount = f->excess[v] < f->room[t] ? f->excess[v] : f->room[t];
-    f->room[t] -= amount;
+    int64_t amount = f->excess[v] < f->residual[t] ? f->excess[v] : f->residual[t];
+    f->residual[t] -= amount;
     f->excess[v] -= amount;
     while (f->excess[v] > 0) {
         int32_t least = f->never;
@@ -170,7 +170,7 @@ bool selection_solve(struct selection *s, struct mem *mem, const struct stop *st
     struct arena a = arena_make(mem);
     struct flow f;
     bool ok = make(&f, s, &a);
-    s->most = 0;
+    s->value = 0;
     if (ok) {
         place_profits(&f);
         relabel_all(&f);
@@ -193,10 +193,10 @@ bool selection_solve(struct selection *s, struct mem *mem, const struct stop *st
     }
     for (int32_t i = 0; ok && i < s->n_projects; i++) {
         s->taken[i] = f.label[i] >= f.never && s->profit[i] > 0;
-        s->most += s->profit[i];
+        s->value += s->profit[i];
     }
     for (int32_t t = 0; ok && t < s->n_tools; t++)
-        s->most -= s->price[t] - f.room[t];
+        s->value -= s->price[t] - f.residual[t];
     arena_free(&a);
     return ok;
 }

@@ -17,7 +17,7 @@ struct selection {
     int32_t *need_start, *need_of; // project i needs tools need_of[need_start[i] ..]
     int64_t *profit, *price;       // >= 0; the sum of all profits fits
     bool *taken;                   // per project, of the best selection: the largest, when several
-    int64_t most;                  // what it brings; after a stop, no selection brings more
+    int64_t value;                 // what it brings; after a stop, no selection brings more
 };
 
 // False: no room. When `stop` (or NULL) ends it, `taken` may be worth less than `most`.

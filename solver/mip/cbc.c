@@ -1,10 +1,11 @@
-// Calls Clp for linear programs and CBC for mixed-integer ones, through their C interfaces. A
-// matrix comes in by rows and is handed over by columns. All logging is off.
+// Calls Clp for linear programs and CBC for mixed-integer programs, through their C interfaces. The
+// row-wise matrix is transposed, since both expect columns. Logging is off. Fixed choices:
 //
-// Lessons that are built in: dual simplex always (costs are not negative, so the slack basis is
-// dual feasible); time is counted by the clock, not by CPU; one thread, so that a node limit
-// repeats exactly; no heuristics of CBC's own: schedules are found by other means, and these
-// heuristics solve smaller programs that the limits do not reach.
+//   dual simplex: costs are not negative, so the slack basis is dual feasible;
+//   wall-clock time, not CPU time;
+//   one thread, so that a run with a node limit is repeatable;
+//   no primal heuristics of CBC: they solve sub-MIPs that ignore the limits, and mfc finds
+//   schedules by other methods.
 #include "solver/mip/cbc.h"
 
 #include <stdio.h>
@@ -14,18 +15,18 @@
 
 #include "solver/mip/worker.h"
 
-// Iterations of the simplex method between two looks at the clock: fewer for larger programs, since
-// each takes longer.
-#define LP_PIECE       ((int64_t)20000000)
-#define LP_PIECE_LEAST 200
+// Simplex iterations between two checks of the clock: LP_CHUNK / (rows + columns), since iterations
+// on larger programs take longer, but at least LP_CHUNK_MIN.
+#define LP_CHUNK     ((int64_t)20000000)
+#define LP_CHUNK_MIN 200
 
-struct by_column {
+struct columns {
     CoinBigIndex *start;
     int *row;
     double *value;
 };
 
-static bool transpose(const struct cbc_model *m, struct arena *a, struct by_column *out) {
+static bool transpose(const struct cbc_model *m, struct arena *a, struct columns *out) {
     size_t n_cols = m->col_cost.n, n_terms = m->term_col.n;
     out->start = ARENA_ARRAY(a, CoinBigIndex, n_cols + 1);
     out->row = ARENA_ARRAY(a, int, n_terms);
@@ -48,7 +49,7 @@ static bool transpose(const struct cbc_model *m, struct arena *a, struct by_colu
     return true;
 }
 
-static bool lp_take(Clp_Simplex *lp, const struct cbc_model *m, struct arena *a,
+static bool read_lp(Clp_Simplex *lp, const struct cbc_model *m, struct arena *a,
                     struct cbc_answer *out) {
     int state = Clp_status(lp);
     out->n_iterations = Clp_getIterationCount(lp);
@@ -66,15 +67,15 @@ static bool lp_take(Clp_Simplex *lp, const struct cbc_model *m, struct arena *a,
     return out->x && out->price;
 }
 
-// The dual simplex method in pieces, since Clp cannot be stopped from outside: after each one it
-// goes on from where it was. (Clp's initial solve would take SIGINT from the program around it.)
+// Runs the dual simplex method in chunks of iterations, since Clp cannot be stopped from outside;
+// each chunk continues from the last basis. (Clp_initialSolve would install a SIGINT handler.)
 static void run_dual(Clp_Simplex *lp, const struct cbc_limits *limits) {
     int64_t size = 1 + (int64_t)Clp_numberRows(lp) + Clp_numberColumns(lp);
-    int piece = LP_PIECE / size > LP_PIECE_LEAST ? (int)(LP_PIECE / size) : LP_PIECE_LEAST;
+    int chunk = LP_CHUNK / size > LP_CHUNK_MIN ? (int)(LP_CHUNK / size) : LP_CHUNK_MIN;
     int64_t end_ns = STOP_NEVER;
     if (limits->seconds > 0 && limits->seconds < 1e9)
         end_ns = stop_clock_ns() + (int64_t)(limits->seconds * 1e9);
-    for (int done = piece; done <= INT32_MAX - piece; done += piece) {
+    for (int done = chunk; done <= INT32_MAX - chunk; done += chunk) {
         Clp_setMaximumIterations(lp, done);
         Clp_dual(lp, 0);
         bool out_of_time = stop_clock_ns() >= end_ns || (limits->stop && stop_now(limits->stop));
@@ -87,7 +88,7 @@ bool cbc_lp(const struct cbc_model *m, const struct cbc_limits *limits, struct a
             struct cbc_answer *out) {
     *out = (struct cbc_answer){.bound = -CBC_INF};
     struct arena scratch = arena_make(a->mem);
-    struct by_column c;
+    struct columns c;
     bool ok = !m->out_of_memory && transpose(m, &scratch, &c);
     if (ok) {
         Clp_Simplex *lp = Clp_newModel();
@@ -95,7 +96,7 @@ bool cbc_lp(const struct cbc_model *m, const struct cbc_limits *limits, struct a
         Clp_loadProblem(lp, cbc_n_cols(m), cbc_n_rows(m), c.start, c.row, c.value, m->col_lower.at,
                         m->col_upper.at, m->col_cost.at, m->row_lower.at, m->row_upper.at);
         run_dual(lp, limits);
-        ok = lp_take(lp, m, a, out);
+        ok = read_lp(lp, m, a, out);
         Clp_deleteModel(lp);
     }
     arena_free(&scratch);
@@ -108,19 +109,19 @@ static void set_number(Cbc_Model *cbc, const char *name, double value) {
     Cbc_setParameter(cbc, name, text);
 }
 
-static bool set_start(Cbc_Model *cbc, const struct cbc_model *m, const double *start,
-                      struct arena *scratch) {
+static bool set_initial(Cbc_Model *cbc, const struct cbc_model *m, const double *initial,
+                        struct arena *scratch) {
     int n = cbc_n_cols(m);
     int *index = ARENA_ARRAY(scratch, int, n);
     if (!index)
         return false;
     for (int j = 0; j < n; j++)
         index[j] = j;
-    Cbc_setMIPStartI(cbc, n, index, start);
+    Cbc_setMIPStartI(cbc, n, index, initial);
     return true;
 }
 
-static bool mip_take(Cbc_Model *cbc, const struct cbc_model *m, struct arena *a,
+static bool read_mip(Cbc_Model *cbc, const struct cbc_model *m, struct arena *a,
                      struct cbc_answer *out) {
     out->n_nodes = Cbc_getNodeCount(cbc);
     out->n_iterations = Cbc_getIterationCount(cbc);
@@ -141,11 +142,11 @@ static bool mip_take(Cbc_Model *cbc, const struct cbc_model *m, struct arena *a,
     return out->x != NULL;
 }
 
-bool cbc_mip_here(const struct cbc_model *m, const double *start, const struct cbc_limits *limits,
+bool cbc_mip_here(const struct cbc_model *m, const double *initial, const struct cbc_limits *limits,
                   struct arena *a, struct cbc_answer *out) {
     *out = (struct cbc_answer){.bound = -CBC_INF};
     struct arena scratch = arena_make(a->mem);
-    struct by_column c;
+    struct columns c;
     int64_t began_ns = stop_clock_ns();
     bool ok = !m->out_of_memory && transpose(m, &scratch, &c);
     if (ok) {
@@ -165,19 +166,20 @@ bool cbc_mip_here(const struct cbc_model *m, const double *start, const struct c
         set_number(cbc, "allowableGap", limits->gap);
         set_number(cbc, "ratioGap", 0);
         Cbc_setParameter(cbc, "heuristicsOnOff", "off");
-        ok = !start || set_start(cbc, m, start, &scratch);
+        ok = !initial || set_initial(cbc, m, initial, &scratch);
         if (ok) {
             Cbc_solve(cbc);
-            ok = mip_take(cbc, m, a, out);
+            ok = read_mip(cbc, m, a, out);
         }
-        // Presolving a small program was seen to lose its only solutions: so it is asked again.
+        // CBC's presolve can lose the only feasible points of a small program, so a claim of
+        // infeasibility is confirmed without presolve.
         double left = limits->seconds - (double)(stop_clock_ns() - began_ns) * 1e-9;
         if (ok && out->result == CBC_INFEASIBLE && (limits->seconds <= 0 || left > 0)) {
             if (limits->seconds > 0)
                 set_number(cbc, "seconds", left);
             Cbc_setParameter(cbc, "preprocess", "off");
             Cbc_solve(cbc);
-            ok = mip_take(cbc, m, a, out);
+            ok = read_mip(cbc, m, a, out);
         }
         Cbc_deleteModel(cbc);
     }
@@ -185,8 +187,8 @@ bool cbc_mip_here(const struct cbc_model *m, const double *start, const struct c
     return ok;
 }
 
-bool cbc_mip(const struct cbc_model *m, const double *start, const struct cbc_limits *limits,
+bool cbc_mip(const struct cbc_model *m, const double *initial, const struct cbc_limits *limits,
              struct arena *a, struct cbc_answer *out) {
-    return limits->worker_path ? worker_mip(m, start, limits, a, out)
-                               : cbc_mip_here(m, start, limits, a, out);
+    return limits->worker_path ? worker_mip(m, initial, limits, a, out)
+                               : cbc_mip_here(m, initial, limits, a, out);
 }

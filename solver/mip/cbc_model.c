@@ -1,5 +1,5 @@
-// Building a model, and the arithmetic on it that needs no solver: how far a point is from
-// feasible, and the weak-duality bound that prices give.
+// Builds models, and computes on them what needs no solver: the violation of a point, and the
+// weak-duality bound of dual values.
 #include <float.h>
 #include <math.h>
 
@@ -66,16 +66,16 @@ double cbc_violation(const struct cbc_model *m, const double *x) {
     return worst;
 }
 
-// A price counts only if the row has the side that it leans on; any other is taken as zero.
+// A dual value counts only if the row bound of its sign is finite; else it is taken as zero.
 static double usable_price(const struct cbc_model *m, size_t row, double price) {
     double side = price > 0 ? m->row_lower.at[row] : m->row_upper.at[row];
     return isfinite(price) && isfinite(side) ? price : 0;
 }
 
-// Weak duality: the least of price . (A x) over the rows' sides plus the least of d . x over the
-// columns' boxes, with d = cost - A' price. Sums are in long double; `weight` gathers the
-// magnitudes of what was added, so that (number of additions) * (unit of the last place) * weight
-// covers the rounding.
+// Weak duality: the minimum of price . (A x) over the row bounds plus the minimum of d . x over the
+// column bounds, with reduced costs d = cost - A' price. Sums are in long double. `weight` and
+// `total` sum the magnitudes of the terms; (number of additions) * LDBL_EPSILON * total bounds the
+// rounding error.
 double cbc_safe_bound(const struct cbc_model *m, const double *price) {
     struct arena scratch = arena_make(m->arena->mem);
     size_t n = m->col_cost.n;
@@ -106,7 +106,7 @@ double cbc_safe_bound(const struct cbc_model *m, const double *price) {
     for (size_t j = 0; j < n; j++) {
         double reach = fmax(fabs(m->col_lower.at[j]), fabs(m->col_upper.at[j]));
         sum += d[j] * (d[j] > 0 ? m->col_lower.at[j] : m->col_upper.at[j]);
-        total += weight[j] * reach; // infinite for an unboxed column: then there is no bound
+        total += weight[j] * reach; // infinite for an unbounded column: then there is no bound
     }
     long double n_sums = (long double)(m->term_col.n + n + m->row_lower.n + 8);
     long double bound = sum - total * n_sums * LDBL_EPSILON;

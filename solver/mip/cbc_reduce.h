@@ -1,5 +1,5 @@
-// A program without its fixed columns, and without the rows that say nothing about the others: what
-// is left when most of a program is fixed to a known point is small, and CBC need not find out.
+// Presolve for large neighbourhood search: removes fixed columns and redundant rows. When most of a
+// program is fixed to a known solution, the reduced program is small and CBC starts faster.
 #pragma once
 
 #include "solver/mip/cbc.h"
@@ -7,15 +7,15 @@
 struct cbc_reduced {
     struct cbc_model program;
     const struct cbc_model *whole;
-    int32_t *col;    // of the whole program, per column of this one
-    double constant; // what the fixed columns cost
-    double *start;   // the point, per column of this one
+    int32_t *col;    // per column: its column in the whole program
+    double constant; // cost of the fixed columns
+    double *initial; // the initial solution, per column
 };
 
-// `start` is a point of the whole program. Everything is in the arena; the whole program must stay.
-// False: no room.
-bool cbc_reduce(const struct cbc_model *whole, const double *start, struct arena *a,
+// `initial` is a solution of the whole program. The result is in the arena and refers to `whole`.
+// False: out of memory.
+bool cbc_reduce(const struct cbc_model *whole, const double *initial, struct arena *a,
                 struct cbc_reduced *out);
 
-// Makes an answer about the reduced program one about the whole. False: no room.
+// Turns an answer of the reduced program into one of the whole program. False: out of memory.
 bool cbc_expand(const struct cbc_reduced *reduced, struct arena *a, struct cbc_answer *answer);

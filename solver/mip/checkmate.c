@@ -1,20 +1,20 @@
-// Builds and solves Checkmate's program (checkmate.h). The names of the paper are used: for stage t
-// and nodes i, k <= t, with the numbers from 0,
+// Builds and solves Checkmate's program (checkmate.h), with the names of the paper: for stage t and
+// nodes i, k <= t, counted from 0,
 //
 //     min  sum of C_i R[t,i]
 //     R[t,k] <= R[t,i] + S[t,i]                          k reads i
 //     S[t,i] <= R[t-1,i] + S[t-1,i]
 //     R[t,t] = 1
 //     hazards(t,i,k) = (1 - R[t,k]) + S[t+1,i] + sum of R[t,j] over j > k that read i
-//     1 - FREE[t,i,k] <= hazards <= most * (1 - FREE[t,i,k])      i is k, or read by k
-//     (F1: instead of the right side, each hazard by itself is <= 1 - FREE[t,i,k])
+//     1 - FREE[t,i,k] <= hazards <= max_hazards * (1 - FREE[t,i,k])      i is k, or read by k
+//     (F1: instead of the upper bound, each single hazard <= 1 - FREE[t,i,k])
 //     U[t,0] = sum of M_i S[t,i] + M_0 R[t,0]
 //     U[t,k] = U[t,k-1] - sum of M_i FREE[t,i,k-1] + M_k R[t,k]
 //     U[t,k] + workspace_k R[t,k] <= budget
 //
-// What must be held at the end adds a last stage n, which computes no new node: there
-// S[n,i] + R[n,i] >= 1 and S[n+1,i] = 1 for the kept i. A node that runs once has R[t,i] = 0 for t
-// > i.
+// Tensors kept at the end add a last stage n, which computes no new node: there
+// S[n,i] + R[n,i] >= 1 and S[n+1,i] = 1 for each kept i. A node that must run once has R[t,i] = 0
+// for t > i.
 #include "solver/mip/checkmate.h"
 
 #include <string.h>
@@ -40,7 +40,8 @@ static int32_t *cell(const struct program *g, int32_t *cols, int32_t t, int32_t 
     return &cols[(size_t)t * (size_t)g->p->n + (size_t)i];
 }
 
-static int32_t last_of(const struct program *g, int32_t t) { // of the nodes that stage t may run
+// The last node that stage t may run.
+static int32_t last_of(const struct program *g, int32_t t) {
     return t < g->p->n ? t : g->p->n - 1;
 }
 
@@ -59,7 +60,8 @@ static void add_columns(struct program *g, bool integer) {
                 *cell(g, g->r, t, i) = cbc_col(&g->m, first ? 1 : 0, 1, cost, integer);
             if (i < t)
                 *cell(g, g->s, t, i) = cbc_col(&g->m, 0, 1, 0, integer);
-            *cell(g, g->u, t, i) = cbc_col(&g->m, 0, (double)g->v.room * g->v.byte_scale, 0, false);
+            *cell(g, g->u, t, i) =
+                cbc_col(&g->m, 0, (double)g->v.capacity * g->v.byte_scale, 0, false);
         }
 }
 
@@ -100,7 +102,7 @@ static void add_hazard(struct program *g, int32_t freed, int32_t col) {
     term(g, col, 1);
 }
 
-// F1: a row for each hazard. In the last stage S[t+1,i] is a constant.
+// F1: one row per hazard. In the last stage S[t+1,i] is a constant.
 static void add_hazards(struct program *g, struct freed f) {
     const struct problem *p = g->p;
     bool last = f.t + 1 == g->n_stages;
@@ -123,16 +125,16 @@ static int32_t add_free(struct program *g, int32_t t, int32_t i, int32_t k, bool
     const struct problem *p = g->p;
     bool last = t + 1 == g->n_stages;
     int32_t next = last ? -1 : *cell(g, g->s, t + 1, i);
-    double always = 1 + (last && p->keep[i] ? 1 : 0), most = always + (last ? 0 : 1);
+    double constant = 1 + (last && p->keep[i] ? 1 : 0), max_hazards = constant + (last ? 0 : 1);
     int32_t freed = cbc_col(&g->m, 0, 1, 0, integer);
     struct freed name = {.t = t, .i = i, .k = k, .col = freed};
     if (!VEC_PUSH(g->m.arena, &g->free, name))
         g->m.out_of_memory = true;
     for (int32_t e = p->out_start[i]; e < p->out_start[i + 1]; e++)
-        most += is_later(g, t, k, p->out_of[e]);
+        max_hazards += is_later(g, t, k, p->out_of[e]);
     for (int side = 0; side < (g->form == CHECKMATE_F0 ? 2 : 1); side++) {
-        cbc_row(&g->m, side ? -CBC_INF : 1 - always, side ? most - always : CBC_INF);
-        term(g, freed, side ? most : 1);
+        cbc_row(&g->m, side ? -CBC_INF : 1 - constant, side ? max_hazards - constant : CBC_INF);
+        term(g, freed, side ? max_hazards : 1);
         term(g, *cell(g, g->r, t, k), -1);
         term(g, next, 1);
         for (int32_t e = p->out_start[i]; e < p->out_start[i + 1]; e++)
@@ -144,7 +146,7 @@ static int32_t add_free(struct program *g, int32_t t, int32_t i, int32_t k, bool
     return freed;
 }
 
-// U[t,k] - U[t,k-1] + freed after k-1 - M_k R[t,k] = 0, and the budget.
+// U[t,k] - U[t,k-1] + sum of M_i FREE[t,i,k-1] - M_k R[t,k] = 0, and the budget with workspace.
 static void add_memory(struct program *g, int32_t t, bool integer) {
     const struct problem *p = g->p;
     double scale = g->v.byte_scale;
@@ -163,7 +165,7 @@ static void add_memory(struct program *g, int32_t t, bool integer) {
         for (size_t e = 0; e < freed.n; e++)
             term(g, freed.at[e], (double)p->bytes[of.at[e]] * scale);
         if (p->workspace[k] > 0) {
-            cbc_row(&g->m, -CBC_INF, (double)g->v.room * scale);
+            cbc_row(&g->m, -CBC_INF, (double)g->v.capacity * scale);
             term(g, *cell(g, g->u, t, k), 1);
             term(g, *cell(g, g->r, t, k), (double)p->workspace[k] * scale);
         }
@@ -201,7 +203,7 @@ static bool build(const struct problem *p, enum checkmate_form form, int64_t bud
     return !g->m.out_of_memory;
 }
 
-// The stages one after the other, each in the order of the numbers.
+// Concatenates the stages, each in topological order.
 static bool read_sequence(const struct program *g, const double *x, struct arena *a,
                           struct sequence *out) {
     VEC(int32_t) list = {0};
@@ -215,12 +217,12 @@ static bool read_sequence(const struct program *g, const double *x, struct arena
     return true;
 }
 
-// R and S as the sequence has them. False: it is not of this class (a node twice in a stage, or not
-// in the order of the numbers).
-static bool start_matrices(const struct program *g, struct sequence q, int32_t *instance,
-                           double *x) {
+// Sets R and S to the values of the sequence. False: the sequence is not of the class (a node runs
+// twice in a stage, or not in topological order).
+static bool initial_matrices(const struct program *g, struct sequence q, int32_t *instance,
+                             double *x) {
     const struct problem *p = g->p;
-    int32_t t = 0, before = -1; // the stage at hand, and the node that ran before in it
+    int32_t t = 0, before = -1; // current stage, and the previous node in it
     for (int32_t i = 0; i < p->n; i++)
         instance[i] = -1; // the stage of the latest run
     for (int32_t at = 0; at < q.n; at++) {
@@ -246,8 +248,8 @@ static double value(const struct program *g, int32_t *cols, int32_t t, int32_t i
     return col >= 0 ? x[col] : 0;
 }
 
-// FREE and U follow from R and S by their definitions.
-static void start_memory(struct program *g, double *x) {
+// Computes FREE and U from R and S by their definitions.
+static void initial_memory(struct program *g, double *x) {
     const struct problem *p = g->p;
     double *u = x, scale = g->v.byte_scale;
     for (size_t e = 0; e < g->free.n; e++) {
@@ -260,7 +262,7 @@ static void start_memory(struct program *g, double *x) {
                 hazard = hazard || value(g, g->r, f.t, p->out_of[o], x) > 0.5;
         x[f.col] = hazard ? 0 : 1;
     }
-    size_t e = 0; // FREE columns come in the order of (t, k)
+    size_t e = 0; // FREE columns are sorted by (t, k)
     for (int32_t t = 0; t < g->n_stages; t++)
         for (int32_t k = 0; k <= last_of(g, t); k++) {
             double now = value(g, g->r, t, k, x) * (double)p->bytes[k] * scale;
@@ -274,14 +276,14 @@ static void start_memory(struct program *g, double *x) {
         }
 }
 
-// The point of a sequence; *x stays NULL when the sequence is not of this class or over the budget.
-static bool start_point(struct program *g, struct sequence q, struct arena *a, double **x) {
+// The solution of a sequence; *x stays NULL if the sequence is not of the class or over the budget.
+static bool initial_point(struct program *g, struct sequence q, struct arena *a, double **x) {
     double *point = ARENA_ARRAY(a, double, cbc_n_cols(&g->m));
     int32_t *instance = ARENA_ARRAY(a, int32_t, g->p->n);
     if (!point || !instance)
         return false;
-    if (start_matrices(g, q, instance, point)) {
-        start_memory(g, point);
+    if (initial_matrices(g, q, instance, point)) {
+        initial_memory(g, point);
         if (cbc_violation(&g->m, point) < 1e-6)
             *x = point;
     }
@@ -289,7 +291,7 @@ static bool start_point(struct program *g, struct sequence q, struct arena *a, d
 }
 
 bool checkmate_solve(const struct problem *p, enum checkmate_form form, int64_t budget_bytes,
-                     struct sequence start, const struct cbc_limits *limits, struct arena *a,
+                     struct sequence initial, const struct cbc_limits *limits, struct arena *a,
                      struct checkmate_result *out) {
     struct arena scratch = arena_make(a->mem);
     struct program g;
@@ -297,15 +299,15 @@ bool checkmate_solve(const struct problem *p, enum checkmate_form form, int64_t 
     *out = (struct checkmate_result){.cost = INT64_MAX, .bound = problem_base_cost(p)};
     double *x = NULL;
     bool ok = build(p, form, budget_bytes, true, &scratch, &g) &&
-              (start.n == 0 || start_point(&g, start, &scratch, &x)) &&
+              (initial.n == 0 || initial_point(&g, initial, &scratch, &x)) &&
               cbc_mip(&g.m, x, limits, &scratch, &answer);
     if (ok) {
-        out->started = x != NULL;
+        out->initial_used = x != NULL;
         out->n_cols = cbc_n_cols(&g.m);
         out->n_rows = cbc_n_rows(&g.m);
-        out->denied = answer.result == CBC_INFEASIBLE;
+        out->claimed_infeasible = answer.result == CBC_INFEASIBLE;
     }
-    if (ok && !out->denied)
+    if (ok && !out->claimed_infeasible)
         out->bound = cut_cost_bound(
             &g.v, answer.x ? fmin(answer.bound, answer.objective - limits->gap) : answer.bound,
             CUT_MIP_SLACK);

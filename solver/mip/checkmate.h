@@ -2,9 +2,9 @@
 // frontier by one node, lower-triangular S (kept from stage to stage) and R (computed in a stage),
 // FREE (freed after a computation), U (bytes in use), all in one program without lazy rows.
 //
-// It is the readable formulation and a cross-check on small graphs; ilp.h is the one to solve with.
-// Its schedules run a node at most once per stage, in the order of the numbers. That is a class of
-// its own: some problems have cheaper schedules outside of it.
+// Serves as a reference formulation and a cross-check on small graphs; ilp.h scales further. Its
+// schedules run a node at most once per stage, in topological order. Some problems have cheaper
+// schedules outside this class.
 #pragma once
 
 #include "solver/mip/cbc.h"
@@ -12,32 +12,33 @@
 #include "solver/model/sequence.h"
 
 struct checkmate_result {
-    bool proven;          // best is optimal among schedules of this class
-    bool denied;          // the solver says that the class has no schedule within the budget
-    int64_t cost;         // of best, or INT64_MAX
-    int64_t bound;        // on the cost, within the class
-    struct sequence best; // n = 0: none
-    bool started;         // the start was used
+    bool proven;             // best is optimal within the class
+    bool claimed_infeasible; // CBC claims that no schedule of the class fits the budget
+    int64_t cost;            // of best, or INT64_MAX
+    int64_t bound;           // lower bound on the cost, within the class
+    struct sequence best;    // n = 0: none
+    bool initial_used;       // the initial solution was used
     int32_t n_cols, n_rows;
 };
 
 enum checkmate_form {
-    CHECKMATE_F0, // as published: all hazards of a FREE in one row
-    CHECKMATE_F1, // a row for each hazard: larger, with a tighter linear relaxation
+    CHECKMATE_F0, // as published: one row for all hazards of a FREE
+    CHECKMATE_F1, // one row per hazard: larger, with a tighter LP relaxation
 };
 
-// `start` (n = 0: none) is used when it is of this class and fits. False: no room.
+// `initial` (n = 0: none) is used if it is of the class and within the budget. False: out of
+// memory.
 bool checkmate_solve(const struct problem *p, enum checkmate_form form, int64_t budget_bytes,
-                     struct sequence start, const struct cbc_limits *limits, struct arena *a,
+                     struct sequence initial, const struct cbc_limits *limits, struct arena *a,
                      struct checkmate_result *out);
 
 struct checkmate_relaxed {
-    bool solved;      // the linear relaxation has an optimum
-    int32_t n_stages; // n; one more when something is held at the end
+    bool solved;      // the LP relaxation was solved to optimality
+    int32_t n_stages; // n, or n + 1 when some tensors are kept at the end
     double *s;        // S[t,i] at [t * n + i]
-    int64_t bound;    // on the cost, within the class
+    int64_t bound;    // lower bound on the cost, within the class
 };
 
-// The linear relaxation. False: no room.
+// Solves the LP relaxation. False: out of memory.
 bool checkmate_relax(const struct problem *p, int64_t budget_bytes, const struct cbc_limits *limits,
                      struct arena *a, struct checkmate_relaxed *out);

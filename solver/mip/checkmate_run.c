@@ -1,6 +1,6 @@
-// `--method checkmate` and `f1`: the published program, or the one with separate hazards, then a
-// bound that also counts the schedules outside of its class, so that "optimal" means what it says
-// everywhere else.
+// `--method checkmate` and `f1`: solves the published program, or the form with one row per hazard.
+// A second solve by ilp.h bounds the cost over all schedules of the given order, not only over
+// Checkmate's class, so that "optimal" has the same meaning as for the other methods.
 #include <inttypes.h>
 
 #include "solver/methods.h"
@@ -8,7 +8,7 @@
 #include "solver/mip/ilp.h"
 #include "solver/solve.h"
 
-#define MOST_COLUMNS 2000000
+#define MAX_COLUMNS 2000000
 
 static void bounded(void *context, int64_t bound) {
     solve_bound_given(context, bound, 'C');
@@ -23,10 +23,10 @@ static struct cbc_limits limits_of(const struct solve_run *r) {
                                .worker_path = r->options->worker_path};
 }
 
-static bool bound_all(struct solve_run *r, struct sequence start, struct arena *a) {
+static bool bound_all(struct solve_run *r, struct sequence initial, struct arena *a) {
     struct ilp_task task = {.p = r->p,
                             .budget_bytes = r->options->budget_bytes,
-                            .start = start,
+                            .initial = initial,
                             .gap = r->options->gap,
                             .limits = limits_of(r),
                             .bounded = bounded,
@@ -37,19 +37,19 @@ static bool bound_all(struct solve_run *r, struct sequence start, struct arena *
 
 static status run(struct solve_run *r, enum checkmate_form form) {
     int64_t n = r->p->n, columns = n * (2 * n + r->p->n_edges) / 2;
-    if (columns > MOST_COLUMNS)
+    if (columns > MAX_COLUMNS)
         return diag_error(r->diags, DIAG_LIMIT, loc_none(),
                           "Checkmate's program would have %" PRId64
-                          " columns (most: %d); --method ilp solves the same problem with few",
-                          columns, MOST_COLUMNS);
+                          " columns (limit: %d); use --method ilp, which needs far fewer",
+                          columns, MAX_COLUMNS);
     struct arena scratch = arena_make(r->arena->mem);
     struct cbc_limits limits = limits_of(r);
     struct checkmate_result result = {0};
-    struct sequence start = {0};
-    if (!solve_incumbent(r, &scratch, &start) || !sequence_is_given_order(start))
-        start.n = 0;
+    struct sequence initial = {0};
+    if (!solve_incumbent(r, &scratch, &initial) || !sequence_is_given_order(initial))
+        initial.n = 0;
     bool ok =
-        checkmate_solve(r->p, form, r->options->budget_bytes, start, &limits, &scratch, &result);
+        checkmate_solve(r->p, form, r->options->budget_bytes, initial, &limits, &scratch, &result);
     if (ok && result.best.n > 0)
         solve_offer(r, result.best, 'C');
     if (ok && !solve_over(r))

@@ -1,4 +1,5 @@
-// Builds the integer program of a set of cuts (cut.h).
+// Builds the integer program of a set of cuts: columns per cut, rows per segment, then the lazy
+// rows of stages (cut.h).
 #include "solver/mip/cut.h"
 
 #include <string.h>
@@ -8,14 +9,14 @@ struct build {
     struct cut_model *m;
     struct arena *scratch;
     int flags;
-    bool *wanted; // of the cut at hand: may still be read after it
+    bool *live; // per node: live across the current cut
 };
 
 static int32_t *col_at(int32_t *cols, const struct build *b, int32_t k, int32_t i) {
     return &cols[(size_t)k * (size_t)b->v->p->n + (size_t)i];
 }
 
-// First and last of the nodes that run for the first time in the segment after cut k.
+// First and last node that run for the first time in the segment after cut k.
 static int32_t seg_first(const struct build *b, int32_t k) {
     return b->m->cuts.at[k] + 1;
 }
@@ -23,18 +24,18 @@ static int32_t seg_last(const struct build *b, int32_t k) {
     return k + 1 < b->m->cuts.n ? b->m->cuts.at[k + 1] : b->v->n_steps - 1;
 }
 
-// What may still be read after cut k: inputs of later first runs, and inputs of what is wanted and
-// may run again. Consumers have larger numbers, so one pass from the top will do.
-static void find_wanted(struct build *b, int32_t k) {
+// Liveness across cut k: inputs of later first runs, and inputs of live nodes that may be
+// recomputed. Consumers have larger numbers, so one backward pass suffices.
+static void find_live(struct build *b, int32_t k) {
     const struct problem *p = b->v->p;
     int32_t q = b->m->cuts.at[k];
     for (int32_t i = q < p->n ? q : p->n - 1; i >= 0; i--) {
-        bool wanted = p->keep[i];
-        for (int32_t e = p->out_start[i]; e < p->out_start[i + 1] && !wanted; e++) {
+        bool live = p->keep[i];
+        for (int32_t e = p->out_start[i]; e < p->out_start[i + 1] && !live; e++) {
             int32_t j = p->out_of[e];
-            wanted = j > q || (b->wanted[j] && !p->once[j] && !b->v->always[j]);
+            live = j > q || (b->live[j] && !p->once[j] && !b->v->zero_size[j]);
         }
-        b->wanted[i] = wanted;
+        b->live[i] = live;
     }
 }
 
@@ -43,9 +44,9 @@ static void add_columns(struct build *b, int32_t k) {
     struct cbc_model *c = &b->m->program;
     bool integer = !(b->flags & CUT_CONTINUOUS);
     for (int32_t i = 0; i <= b->m->cuts.at[k] && i < p->n; i++) {
-        if (!b->wanted[i] || b->v->always[i])
+        if (!b->live[i] || b->v->zero_size[i])
             continue;
-        double cost = b->flags & CUT_LEAST ? 0 : (double)p->cost[i] * b->v->cost_scale;
+        double cost = b->flags & CUT_MIN_BUDGET ? 0 : (double)p->cost[i] * b->v->cost_scale;
         *col_at(b->m->keep_col, b, k, i) = cbc_col(c, 0, 1, 0, integer);
         if (p->once[i])
             continue;
@@ -55,8 +56,8 @@ static void add_columns(struct build *b, int32_t k) {
     }
 }
 
-// keep[k,j] + other[k,j] >= 1, or >= a column; a node without columns is always there, and one that
-// runs once has no other.
+// keep[k,j] + other[k,j] >= 1, or >= demand_col if that is not negative. `other` holds run or later
+// columns; a node that must run once has none. A node without a keep column is always available.
 static void add_supply(struct build *b, int32_t *other, int32_t k, int32_t j, int32_t demand_col) {
     int32_t keep = *col_at(b->m->keep_col, b, k, j);
     int32_t run = *col_at(other, b, k, j);
@@ -70,7 +71,7 @@ static void add_supply(struct build *b, int32_t *other, int32_t k, int32_t j, in
         cbc_term(&b->m->program, demand_col, -1);
 }
 
-// Rows "needed": what the first runs up to `last` read; `seen` marks what has its row.
+// Rows "needed": the inputs of first runs up to `last`; `seen` marks inputs that have their row.
 static void add_needed(struct build *b, int32_t *other, int32_t k, int32_t last, bool *seen) {
     int32_t q = b->m->cuts.at[k];
     for (int32_t t = seg_first(b, k); t <= last; t++) {
@@ -101,21 +102,21 @@ static void add_carry(struct build *b, int32_t k) {
     }
 }
 
-// Opens a row "terms <= room + extra".
-static void add_room_row(struct build *b, int64_t extra) {
-    bool column = b->m->room_col >= 0;
-    int64_t most = extra + (column ? 0 : b->v->room);
-    cbc_row(&b->m->program, -CBC_INF, (double)most * b->v->byte_scale);
+// Opens the row "terms <= capacity + extra".
+static void add_capacity_row(struct build *b, int64_t extra) {
+    bool column = b->m->capacity_col >= 0;
+    int64_t upper = extra + (column ? 0 : b->v->capacity);
+    cbc_row(&b->m->program, -CBC_INF, (double)upper * b->v->byte_scale);
     if (column)
-        cbc_term(&b->m->program, b->m->room_col, -1);
+        cbc_term(&b->m->program, b->m->capacity_col, -1);
 }
 
-// What stays beside the needs of q_k. The node itself is held while it runs: its keep column has no
-// weight here.
+// The tensors kept across q_k, beside its working set. The keep column of q_k itself has no weight
+// here, since the working set includes q_k.
 static void add_memory(struct build *b, int32_t k) {
     int32_t q = b->m->cuts.at[k];
     double scale = b->v->byte_scale;
-    add_room_row(b, -cut_need(b->v, q));
+    add_capacity_row(b, -cut_working_set(b->v, q));
     for (int32_t i = 0; i < q && i < b->v->p->n; i++) {
         int32_t keep = *col_at(b->m->keep_col, b, k, i);
         if (keep >= 0 && !cut_reads(b->v, q, i))
@@ -170,31 +171,32 @@ int32_t cut_model_find(const struct cut_model *m, int32_t q) {
 }
 
 int32_t cut_model_column(const struct cut_view *v, const struct cut_model *m, int32_t stage,
-                         enum cut_what what, int32_t node) {
-    int32_t k = cut_model_find(m, what == CUT_NEXT ? stage : stage - 1);
-    if (what == CUT_AGAIN || what == CUT_MORE) {
-        for (size_t e = 0; e < m->again.n; e++)
-            if (m->again.at[e].what == what && m->again.at[e].stage == stage &&
-                m->again.at[e].node == node)
-                return m->again.at[e].col;
+                         enum cut_kind kind, int32_t node) {
+    int32_t k = cut_model_find(m, kind == CUT_NEXT ? stage : stage - 1);
+    if (kind == CUT_TWICE || kind == CUT_THRICE) {
+        for (size_t e = 0; e < m->repeats.n; e++)
+            if (m->repeats.at[e].kind == kind && m->repeats.at[e].stage == stage &&
+                m->repeats.at[e].node == node)
+                return m->repeats.at[e].col;
         return -1;
     }
     if (k < 0)
         return -1;
-    return (what == CUT_RUN ? m->run_col : m->keep_col)[(size_t)k * (size_t)v->p->n + (size_t)node];
+    return (kind == CUT_RUN ? m->run_col : m->keep_col)[(size_t)k * (size_t)v->p->n + (size_t)node];
 }
 
-// The column for one more run in a stage; it costs as much as the one that must come before.
-static void add_again(struct build *b, int32_t stage, enum cut_what what, int32_t node,
-                      struct arena *a) {
+// Adds the column of a second or third run in a stage, at the cost of the run before, which it
+// requires.
+static void add_repeat(struct build *b, int32_t stage, enum cut_kind kind, int32_t node,
+                       struct arena *a) {
     int32_t before =
-        cut_model_column(b->v, b->m, stage, what == CUT_MORE ? CUT_AGAIN : CUT_RUN, node);
-    if (before < 0 || cut_model_column(b->v, b->m, stage, what, node) >= 0)
+        cut_model_column(b->v, b->m, stage, kind == CUT_THRICE ? CUT_TWICE : CUT_RUN, node);
+    if (before < 0 || cut_model_column(b->v, b->m, stage, kind, node) >= 0)
         return;
     struct cbc_model *c = &b->m->program;
     int32_t col = cbc_col(c, 0, 1, c->col_cost.at[before], !(b->flags & CUT_CONTINUOUS));
-    struct cut_again again = {.what = what, .stage = stage, .node = node, .col = col};
-    if (!VEC_PUSH(a, &b->m->again, again))
+    struct cut_repeat repeat = {.kind = kind, .stage = stage, .node = node, .col = col};
+    if (!VEC_PUSH(a, &b->m->repeats, repeat))
         c->out_of_memory = true;
     cbc_row(c, 0, CBC_INF);
     cbc_term(c, before, 1);
@@ -205,20 +207,20 @@ static void add_stage_row(struct build *b, const struct cut_row *row, struct are
     if (cut_model_find(b->m, row->stage - 1) < 0 || cut_model_find(b->m, row->stage) < 0)
         return;
     for (size_t e = 0; e < row->terms.n; e++) {
-        enum cut_what what = row->terms.at[e].what;
-        if (what == CUT_AGAIN || what == CUT_MORE)
-            add_again(b, row->stage, CUT_AGAIN, row->terms.at[e].node, a);
-        if (what == CUT_MORE)
-            add_again(b, row->stage, CUT_MORE, row->terms.at[e].node, a);
+        enum cut_kind kind = row->terms.at[e].kind;
+        if (kind == CUT_TWICE || kind == CUT_THRICE)
+            add_repeat(b, row->stage, CUT_TWICE, row->terms.at[e].node, a);
+        if (kind == CUT_THRICE)
+            add_repeat(b, row->stage, CUT_THRICE, row->terms.at[e].node, a);
     }
     double scale = row->bytes ? b->v->byte_scale : 1;
     if (row->bytes)
-        add_room_row(b, row->most);
+        add_capacity_row(b, row->upper);
     else
-        cbc_row(&b->m->program, -CBC_INF, (double)row->most);
+        cbc_row(&b->m->program, -CBC_INF, (double)row->upper);
     for (size_t e = 0; e < row->terms.n; e++) {
         const struct cut_term *t = &row->terms.at[e];
-        int32_t col = cut_model_column(b->v, b->m, row->stage, t->what, t->node);
+        int32_t col = cut_model_column(b->v, b->m, row->stage, t->kind, t->node);
         if (col >= 0 && t->weight)
             cbc_term(&b->m->program, col, (double)t->weight * scale);
     }
@@ -233,21 +235,22 @@ static int32_t *no_columns(struct arena *a, size_t n) {
 
 bool cut_model_build(const struct cut_view *v, struct cuts cuts, const struct cut_rows *rows,
                      int flags, struct arena *a, struct cut_model *out) {
-    *out = (struct cut_model){.cuts = cuts, .room_col = -1};
+    *out = (struct cut_model){.cuts = cuts, .capacity_col = -1};
     cbc_open(&out->program, a);
-    if (flags & CUT_LEAST)
-        out->room_col = cbc_col(&out->program, 0, (double)v->room * v->byte_scale, 1, false);
+    if (flags & CUT_MIN_BUDGET)
+        out->capacity_col =
+            cbc_col(&out->program, 0, (double)v->capacity * v->byte_scale, 1, false);
     size_t n = (size_t)cuts.n * (size_t)v->p->n;
     out->keep_col = no_columns(a, n);
     out->run_col = no_columns(a, n);
     out->later_col = no_columns(a, n);
     struct arena scratch = arena_make(a->mem);
     struct build b = {.v = v, .m = out, .scratch = &scratch, .flags = flags};
-    b.wanted = ARENA_ARRAY(&scratch, bool, v->p->n);
-    bool ok = out->keep_col && out->run_col && out->later_col && b.wanted;
+    b.live = ARENA_ARRAY(&scratch, bool, v->p->n);
+    bool ok = out->keep_col && out->run_col && out->later_col && b.live;
     for (int32_t k = 0; ok && k < cuts.n; k++) {
-        memset(b.wanted, 0, (size_t)v->p->n * sizeof(bool));
-        find_wanted(&b, k);
+        memset(b.live, 0, (size_t)v->p->n * sizeof(bool));
+        find_live(&b, k);
         add_columns(&b, k);
     }
     for (int32_t k = 0; ok && k < cuts.n; k++)

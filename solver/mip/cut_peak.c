@@ -1,25 +1,25 @@
-// Rows about the peak while a node runs *again*, found for a point that violates them.
+// Valid inequalities on the peak while a node is *recomputed*, separated at a given point.
 //
-// Node i runs again in stage t. Besides its need (inputs, output, workspace), it finds in memory
-// every j that
+// Node i is recomputed in stage t. Besides its working set (inputs, output, workspace), memory then
+// holds every j that
 //
 //   is needed later  (N):  next[j]                        kept at the end of the stage
 //                          1                              read by t itself
-//                          run[x] - keep[i] - again[i]    read by an x that also reads i: x must
+//                          run[x] - keep[i] - twice[i]    read by an x that also reads i: x must
 //                                                         come after the only run of i
-//   and was there    (A):  1 - run[j]                     held since the stage began
-//                          1 - keep[j] - again[j] - sum of keep[l]
+//   and is available (A):  1 - run[j]                     held since the begin of the stage
+//                          1 - keep[j] - twice[j] - sum of keep[l]
 //                                                         the only run of j came before that of i,
 //                                                         since i reads l_1, which reads l_2, ...,
-//                                                         which reads j, and none of the l is kept
+//                                                         which reads j, and no l is kept
 //
-// so bytes_j * (N + A - 1) counts for any choice of N and A, and
+// so j occupies at least bytes_j * (N + A - 1) for any choice of N and A, and
 //
-//     need(i) * run[i] + sum over any j of bytes_j * (N_j + A_j - 1) <= room
+//     working_set(i) * run[i] + sum over any set of j of bytes_j * (N_j + A_j - 1) <= capacity
 //
-// holds in every schedule, whatever it recomputes in which order within the stage. When i does not
-// run, the sum is at most what is held while t runs. Each j gets the N and A of the largest value
-// at the point; a j with no positive value is left out.
+// holds for every schedule and any order of recomputations within the stage. If i does not run, the
+// sum is at most what is held while t runs. The separation chooses, for each j, the N and A of
+// largest value at the point, and omits each j whose value is not positive.
 #include "solver/mip/cut.h"
 
 struct peak {
@@ -28,24 +28,25 @@ struct peak {
     const double *x;
     struct arena *a;
     int32_t stage, node;
-    double *path; // per node: least sum of keep over the l between it and `node`; infinite: no path
-    int32_t *via; // per node: its consumer on that path
-    bool *read;   // by the stage
-    int32_t *both; // per node: an x that reads it and `node`, and runs again; -1: none
+    double
+        *path; // per node: minimum sum of keep over the l between it and `node`; infinite: no path
+    int32_t *via;  // per node: its consumer on that path
+    bool *read;    // per node: the stage's node reads it
+    int32_t *both; // per node: a recomputed x that reads it and `node`; -1: none
     struct cut_row *row;
 };
 
-static double value(const struct peak *k, enum cut_what what, int32_t node) {
-    int32_t col = cut_model_column(k->v, k->m, k->stage, what, node);
+static double value(const struct peak *k, enum cut_kind kind, int32_t node) {
+    int32_t col = cut_model_column(k->v, k->m, k->stage, kind, node);
     return col >= 0 ? k->x[col] : 0;
 }
 
-static bool put(struct peak *k, enum cut_what what, int32_t node, int64_t weight) {
-    struct cut_term t = {.what = what, .node = node, .weight = weight};
+static bool put(struct peak *k, enum cut_kind kind, int32_t node, int64_t weight) {
+    struct cut_term t = {.kind = kind, .node = node, .weight = weight};
     return VEC_PUSH(k->a, &k->row->terms, t);
 }
 
-// Shortest paths from `node` to its ancestors, from larger numbers to smaller ones.
+// Shortest paths from `node` to its ancestors, in reverse topological order.
 static void find_paths(struct peak *k) {
     const struct problem *p = k->v->p;
     for (int32_t j = 0; j < p->n; j++)
@@ -56,7 +57,7 @@ static void find_paths(struct peak *k) {
             continue;
         double here = k->path[l] + (l == k->node ? 0 : value(k, CUT_KEEP, l));
         for (int32_t e = p->in_start[l]; e < p->in_start[l + 1]; e++)
-            if (!k->v->always[l] && here < k->path[p->in_of[e]]) {
+            if (!k->v->zero_size[l] && here < k->path[p->in_of[e]]) {
                 k->path[p->in_of[e]] = here;
                 k->via[p->in_of[e]] = l;
             }
@@ -83,7 +84,7 @@ static void find_readers(struct peak *k) {
 static bool put_there(struct peak *k, int32_t j, int64_t bytes, bool by_path) {
     if (!by_path)
         return put(k, CUT_RUN, j, -bytes);
-    bool ok = put(k, CUT_KEEP, j, -bytes) && put(k, CUT_AGAIN, j, -bytes);
+    bool ok = put(k, CUT_KEEP, j, -bytes) && put(k, CUT_TWICE, j, -bytes);
     for (int32_t l = k->via[j]; ok && l != k->node; l = k->via[l])
         ok = put(k, CUT_KEEP, l, -bytes);
     return ok;
@@ -91,24 +92,24 @@ static bool put_there(struct peak *k, int32_t j, int64_t bytes, bool by_path) {
 
 static bool put_needed(struct peak *k, int32_t j, int64_t bytes, bool next) {
     if (k->read[j]) {
-        k->row->most -= bytes;
+        k->row->upper -= bytes;
         return true;
     }
     if (next)
         return put(k, CUT_NEXT, j, bytes);
     return put(k, CUT_RUN, k->both[j], bytes) && put(k, CUT_KEEP, k->node, -bytes) &&
-           put(k, CUT_AGAIN, k->node, -bytes);
+           put(k, CUT_TWICE, k->node, -bytes);
 }
 
-// Adds j when it counts; *sum grows by what it counts for.
+// Adds j if its value is positive, and adds that to *sum.
 static bool add_beside(struct peak *k, int32_t j, double *sum) {
     double next = value(k, CUT_NEXT, j), after = 0;
     if (k->both[j] >= 0)
         after = value(k, CUT_RUN, k->both[j]) - value(k, CUT_KEEP, k->node) -
-                value(k, CUT_AGAIN, k->node);
+                value(k, CUT_TWICE, k->node);
     double needed = k->read[j] ? 1 : next >= after ? next : after;
     double since = 1 - value(k, CUT_RUN, j);
-    double by_path = 1 - value(k, CUT_KEEP, j) - value(k, CUT_AGAIN, j) - k->path[j];
+    double by_path = 1 - value(k, CUT_KEEP, j) - value(k, CUT_TWICE, j) - k->path[j];
     double counts = needed + (since >= by_path ? since : by_path) - 1;
     int64_t bytes = k->v->p->bytes[j];
     if (counts < 1e-6 || bytes == 0)
@@ -137,17 +138,18 @@ bool cut_peak_row(const struct cut_view *v, const struct cut_model *m, const dou
     k.read = ARENA_ARRAY(&scratch, bool, v->p->n);
     k.both = ARENA_ARRAY(&scratch, int32_t, v->p->n);
     bool ok = k.path && k.via && k.read && k.both;
-    double sum = (double)cut_need(v, node) * value(&k, CUT_RUN, node);
+    double sum = (double)cut_working_set(v, node) * value(&k, CUT_RUN, node);
     if (ok) {
         find_paths(&k);
         find_readers(&k);
-        ok = put(&k, CUT_RUN, node, cut_need(v, node));
+        ok = put(&k, CUT_RUN, node, cut_working_set(v, node));
     }
     for (int32_t j = 0; ok && j < stage && j < v->p->n; j++)
         if (j != node && !is_input(v->p, node, j))
             ok = add_beside(&k, j, &sum);
     arena_free(&scratch);
-    double room = m->room_col >= 0 ? x[m->room_col] / v->byte_scale : (double)v->room;
-    *found = ok && sum > room * (1 + 1e-6);
+    double capacity =
+        m->capacity_col >= 0 ? x[m->capacity_col] / v->byte_scale : (double)v->capacity;
+    *found = ok && sum > capacity * (1 + 1e-6);
     return ok;
 }

@@ -1,8 +1,9 @@
-// From a point of a cut model to a sequence, and back.
+// From a solution of a cut model to a sequence, and back.
 //
-// The sequence follows the first runs in the given order. Before each, what it reads and nobody
-// holds is recomputed, inputs first. At a cut, what the point keeps is recomputed if it is missing,
-// and all else is forgotten. Frees are not written down: sequence.h places them as early as can be.
+// The sequence follows the first runs in the given order. Before each, its missing inputs are
+// recomputed, ancestors first. At a cut, missing tensors that the solution keeps are recomputed,
+// and all tensors that it does not keep are evicted. Frees are implicit: sequence.h frees every
+// tensor after its last use.
 #include "solver/mip/cut.h"
 
 struct realize {
@@ -10,7 +11,7 @@ struct realize {
     struct arena *a;
     bool *held;
     int32_t *stack; // of nodes to recompute; at most n deep, since inputs have smaller numbers
-    int32_t *next;  // per stack level: which input is looked at
+    int32_t *next;  // per stack level: the next input to visit
     VEC(int32_t) out;
 };
 
@@ -19,8 +20,8 @@ static bool emit(struct realize *r, int32_t i) {
     return VEC_PUSH(r->a, &r->out, i);
 }
 
-// Recomputes i, and before it what it lacks: depth first, without recursion.
-static bool demand(struct realize *r, int32_t i) {
+// Recomputes i after its missing ancestors: depth first, with an explicit stack.
+static bool recompute(struct realize *r, int32_t i) {
     const struct problem *p = r->v->p;
     int32_t depth = 0;
     if (r->held[i])
@@ -48,30 +49,30 @@ static double value_of(const int32_t *cols, const double *x, size_t at) {
     return cols[at] >= 0 ? x[cols[at]] : 0;
 }
 
-// The end of the segment before cut k, whose node runs after the missing ones are back.
+// Recomputes missing tensors that the solution keeps at cut k, before the cut's node runs.
 static bool reach_cut(struct realize *r, const struct cut_model *m, const double *x,
                       double threshold, int32_t k) {
     size_t row = (size_t)k * (size_t)r->v->p->n;
     for (int32_t i = 0; i < m->cuts.at[k] && i < r->v->p->n; i++)
-        if (value_of(m->keep_col, x, row + (size_t)i) > threshold && !demand(r, i))
+        if (value_of(m->keep_col, x, row + (size_t)i) > threshold && !recompute(r, i))
             return false;
     return true;
 }
 
-static void forget(struct realize *r, const struct cut_model *m, const double *x, double threshold,
-                   int32_t k) {
+static void evict(struct realize *r, const struct cut_model *m, const double *x, double threshold,
+                  int32_t k) {
     const struct problem *p = r->v->p;
     size_t row = (size_t)k * (size_t)p->n;
     for (int32_t i = 0; i < p->n; i++)
         r->held[i] = r->held[i] &&
-                     (r->v->always[i] || value_of(m->keep_col, x, row + (size_t)i) > threshold);
+                     (r->v->zero_size[i] || value_of(m->keep_col, x, row + (size_t)i) > threshold);
 }
 
 static bool run_step(struct realize *r, int32_t t) {
     const int32_t *in;
     int32_t n_in = cut_inputs(r->v, t, &in);
     for (int32_t e = 0; e < n_in; e++)
-        if (!demand(r, in[e]))
+        if (!recompute(r, in[e]))
             return false;
     return t == r->v->p->n || emit(r, t);
 }
@@ -89,26 +90,26 @@ bool cut_realize(const struct cut_view *v, const struct cut_model *m, const doub
         bool at_cut = k < m->cuts.n && m->cuts.at[k] == t;
         ok = (!at_cut || reach_cut(&r, m, x, threshold, k)) && run_step(&r, t);
         if (at_cut)
-            forget(&r, m, x, threshold, k++);
+            evict(&r, m, x, threshold, k++);
     }
     arena_free(&scratch);
     *out = (struct sequence){.at = r.out.at, .n = (int32_t)r.out.n};
     return ok;
 }
 
-// Sets the columns of node i at cut k.
+// Sets the column of node i at cut k to 1, if there is one.
 static void set(const int32_t *cols, int32_t n, int32_t k, int32_t i, double *point) {
     int32_t col = cols[(size_t)k * (size_t)n + (size_t)i];
     if (col >= 0)
         point[col] = 1;
 }
 
-// The second and the third run in a stage have columns of their own, if any row speaks about them.
+// The second and third run in a stage have columns of their own if a lazy row uses them.
 static void set_run(const struct cut_view *v, const struct cut_model *m, int32_t k, int32_t stage,
                     int32_t i, double *point) {
     int32_t col = m->run_col[(size_t)k * (size_t)v->p->n + (size_t)i];
-    int32_t again = cut_model_column(v, m, stage, CUT_AGAIN, i);
-    int32_t more = cut_model_column(v, m, stage, CUT_MORE, i);
+    int32_t again = cut_model_column(v, m, stage, CUT_TWICE, i);
+    int32_t more = cut_model_column(v, m, stage, CUT_THRICE, i);
     if (more >= 0 && point[again] > 0)
         point[more] = 1;
     if (col >= 0 && point[col] > 0 && again >= 0)
@@ -128,27 +129,27 @@ static void set_later(const struct cut_view *v, const struct cut_model *m, doubl
     }
 }
 
-static bool set_room(const struct cut_view *v, const struct cut_model *m, struct sequence s,
-                     struct arena *scratch, double *point) {
-    int64_t *held, room = 0;
+static bool set_capacity(const struct cut_view *v, const struct cut_model *m, struct sequence s,
+                         struct arena *scratch, double *point) {
+    int64_t *held, capacity = 0;
     int32_t *stage;
     if (!cut_profile(v, s, scratch, &held, &stage))
         return false;
     for (int32_t at = 0; at < s.n; at++)
-        room = held[at] > room ? held[at] : room;
-    point[m->room_col] = (double)room * v->byte_scale;
+        capacity = held[at] > capacity ? held[at] : capacity;
+    point[m->capacity_col] = (double)capacity * v->byte_scale;
     return true;
 }
 
-// A use of an instance: the tensor is kept at every cut between. `cut_at` has the positions of the
-// k cuts so far.
+// A tensor made at made_at is read now: it is kept at every cut in between. `cut_at` holds the
+// positions of the k cuts so far.
 static void set_kept(const struct cut_view *v, const struct cut_model *m, const int32_t *cut_at,
                      int32_t k, int32_t made_at, int32_t i, double *point) {
     for (int32_t l = k - 1; l >= 0 && cut_at[l] >= made_at; l--)
         set(m->keep_col, v->p->n, l, i, point);
 }
 
-bool cut_model_start(const struct cut_view *v, const struct cut_model *m, struct sequence s,
+bool cut_model_point(const struct cut_view *v, const struct cut_model *m, struct sequence s,
                      struct arena *a, double **x) {
     const struct problem *p = v->p;
     struct arena scratch = arena_make(a->mem);
@@ -156,7 +157,7 @@ bool cut_model_start(const struct cut_view *v, const struct cut_model *m, struct
     int32_t *cut_at = ARENA_ARRAY(&scratch, int32_t, m->cuts.n + 1);
     double *point = ARENA_ARRAY(a, double, cbc_n_cols(&m->program) + 1);
     bool ok = instance && cut_at && point;
-    int32_t k = 0, n_first = 0; // cuts passed, and nodes that ran
+    int32_t k = 0, n_first = 0; // cuts passed, and first runs so far
     for (int32_t at = 0; ok && at < s.n; at++) {
         int32_t i = s.at[at];
         bool first = !instance[i];
@@ -173,8 +174,8 @@ bool cut_model_start(const struct cut_view *v, const struct cut_model *m, struct
         set_kept(v, m, cut_at, k, instance[v->keep[e]] - 1, v->keep[e], point);
     if (ok)
         set_later(v, m, point);
-    if (ok && m->room_col >= 0)
-        ok = set_room(v, m, s, &scratch, point);
+    if (ok && m->capacity_col >= 0)
+        ok = set_capacity(v, m, s, &scratch, point);
     arena_free(&scratch);
     *x = point;
     return ok;

@@ -3,9 +3,9 @@
 #include "solver/mip/cbc_reduce.h"
 #include "solver/mip/ilp_state.h"
 
-#define START_PARTS 16   // around a start: parts of the order that get a cut each ...
-#define FIXED_ROWS  4000 // of a program around a start; more would take too long to be one of many
-#define START_FULL  0.9  // ... when so much of the room is taken there
+#define INITIAL_PARTS 16   // around a start: parts of the order that get a cut each ...
+#define FIXED_ROWS    4000 // of a program around a start; more would take too long to be one of many
+#define INITIAL_FULL  0.9  // ... when so much of the room is taken there
 
 static double seconds_left(const struct ilp *s) {
     const struct cbc_limits *l = &s->task->limits;
@@ -24,13 +24,13 @@ static bool must_end(const struct ilp *s) {
 
 static bool close_enough(const struct ilp *s) {
     const struct ilp_result *r = s->out;
-    if (s->task->kind == ILP_LEAST)
+    if (s->task->kind == ILP_MIN_BUDGET)
         return r->known_bytes <= r->min_bytes;
     return r->cost != INT64_MAX && (double)(r->cost - r->bound) <= s->task->gap * (double)r->cost;
 }
 
 static void take_bound(struct ilp *s, double objective, double slack) {
-    bool least = s->task->kind == ILP_LEAST;
+    bool least = s->task->kind == ILP_MIN_BUDGET;
     int64_t bound = least ? cut_budget_bound(&s->view, objective, slack)
                           : cut_cost_bound(&s->view, objective, slack);
     int64_t *best = least ? &s->out->min_bytes : &s->out->bound;
@@ -56,13 +56,13 @@ static bool take_sequence(struct ilp *s, struct sequence found, struct sequence_
         s->task->found(s->task->context, found);
     if (facts->peak_bytes < s->out->known_bytes)
         s->out->known_bytes = facts->peak_bytes;
-    else if (s->task->kind == ILP_LEAST)
+    else if (s->task->kind == ILP_MIN_BUDGET)
         return true;
     if (facts->peak_bytes > s->task->budget_bytes ||
-        (facts->cost >= s->out->cost && s->task->kind != ILP_LEAST))
+        (facts->cost >= s->out->cost && s->task->kind != ILP_MIN_BUDGET))
         return true;
     // What the solver said of an integer program was wrong, if a schedule costs less.
-    if (facts->cost < s->out->bound && s->task->kind != ILP_LEAST)
+    if (facts->cost < s->out->bound && s->task->kind != ILP_MIN_BUDGET)
         s->out->bound = s->safe_bound;
     s->out->cost = facts->cost;
     s->out->best.at = arena_copy(s->a, found.at, (size_t)found.n * sizeof *found.at);
@@ -83,8 +83,8 @@ static int kind_flags(enum ilp_kind kind) {
     switch (kind) {
     case ILP_F3Z:
         return CUT_LATER;
-    case ILP_LEAST:
-        return CUT_LEAST;
+    case ILP_MIN_BUDGET:
+        return CUT_MIN_BUDGET;
     case ILP_RELAX:
         return CUT_CONTINUOUS | CUT_LATER;
     default:
@@ -94,7 +94,7 @@ static int kind_flags(enum ilp_kind kind) {
 
 // Half of the task's gap is for the programs, the other half for what they do not see.
 static double program_gap(const struct ilp *s) {
-    if (s->task->kind == ILP_LEAST)
+    if (s->task->kind == ILP_MIN_BUDGET)
         return 0;
     return s->task->gap / 2 * (double)problem_base_cost(s->task->p) * s->view.cost_scale;
 }
@@ -103,7 +103,7 @@ static double program_gap(const struct ilp *s) {
 static bool take_answer(struct ilp *s, const struct cut_model *m, const struct cbc_answer *answer,
                         struct arena *scratch) {
     if (answer->result == CBC_INFEASIBLE) {
-        s->out->denied = s->over = true;
+        s->out->claimed_infeasible = s->over = true;
         return true;
     }
     // A search that ends within its gap has not proven more than the gap says.
@@ -119,7 +119,7 @@ static bool take_answer(struct ilp *s, const struct cut_model *m, const struct c
     size_t n_rows = s->rows.n;
     int32_t n_new_cuts = 0;
     if (!cut_realize(&s->view, m, answer->x, 0.5, scratch, &q) ||
-        !ilp_settle_stages(s, m, answer->x, &q, scratch) ||
+        !ilp_repair_stages(s, m, answer->x, &q, scratch) ||
         !sequence_prune(s->task->p, &q, scratch) || !take_sequence(s, q, &facts))
         return false;
     take_bound(s, claim, CUT_MIP_SLACK); // once more, should an earlier claim have been struck out
@@ -139,7 +139,7 @@ static bool take_fractions(struct ilp *s, const struct cut_model *m,
     static const double thresholds[] = {0.5, 0.999, 0.9, 0.7, 0.3, 0.1, 0.001};
     int32_t n_new_cuts = 0;
     if (answer->result == CBC_INFEASIBLE)
-        s->out->denied = true;
+        s->out->claimed_infeasible = true;
     for (size_t k = 0; answer->result == CBC_OPTIMAL && k < sizeof thresholds / sizeof *thresholds;
          k++) {
         struct sequence q;
@@ -154,7 +154,7 @@ static bool take_fractions(struct ilp *s, const struct cut_model *m,
 }
 
 // What is fixed has the value of the start.
-static void fix_columns(const struct ilp *s, struct cut_model *m, const double *start) {
+static void fix_columns(const struct ilp *s, struct cut_model *m, const double *initial) {
     int32_t n = s->view.p->n;
     for (int32_t k = 0; k < m->cuts.n; k++)
         for (int32_t i = 0; i < n; i++) {
@@ -163,22 +163,22 @@ static void fix_columns(const struct ilp *s, struct cut_model *m, const double *
             for (int c = 0; c < 2 && s->task->fixed[i]; c++)
                 if (cols[c] >= 0)
                     m->program.col_lower.at[cols[c]] = m->program.col_upper.at[cols[c]] =
-                        nearbyint(start[cols[c]]);
+                        nearbyint(initial[cols[c]]);
         }
 }
 
 // The program, from its relaxation: when that is integral, it is the answer.
-static bool solve_program(struct ilp *s, const struct cut_model *m, const double *start,
+static bool solve_program(struct ilp *s, const struct cut_model *m, const double *initial,
                           const struct cbc_limits *limits, struct arena *scratch,
                           struct cbc_answer *answer) {
     if (answer->result == CBC_OPTIMAL && cbc_integral(&m->program, answer->x))
         return take_answer(s, m, answer, scratch);
-    return cbc_mip(&m->program, start, limits, scratch, answer) &&
+    return cbc_mip(&m->program, initial, limits, scratch, answer) &&
            take_answer(s, m, answer, scratch);
 }
 
 // Its relaxation, which gives a bound; then, as the task is, its fractions or the program.
-static bool solve_whole(struct ilp *s, const struct cut_model *m, const double *start,
+static bool solve_whole(struct ilp *s, const struct cut_model *m, const double *initial,
                         const struct cbc_limits *limits, struct arena *scratch) {
     struct cbc_answer answer;
     if (!cbc_lp(&m->program, limits, scratch, &answer))
@@ -187,22 +187,22 @@ static bool solve_whole(struct ilp *s, const struct cut_model *m, const double *
         take_bound(s, cbc_safe_bound(&m->program, answer.price), CUT_NO_SLACK);
     if (s->task->kind == ILP_RELAX)
         return take_fractions(s, m, &answer, scratch);
-    return close_enough(s) || solve_program(s, m, start, limits, scratch, &answer);
+    return close_enough(s) || solve_program(s, m, initial, limits, scratch, &answer);
 }
 
 // The program around a start: what is fixed is taken out of it.
-static bool solve_fixed(struct ilp *s, struct cut_model *m, const double *start,
+static bool solve_fixed(struct ilp *s, struct cut_model *m, const double *initial,
                         const struct cbc_limits *limits, struct arena *scratch) {
     struct cbc_reduced small;
     struct cbc_answer answer;
-    fix_columns(s, m, start);
-    if (!cbc_reduce(&m->program, start, scratch, &small))
+    fix_columns(s, m, initial);
+    if (!cbc_reduce(&m->program, initial, scratch, &small))
         return false;
     if (cbc_n_cols(&small.program) == 0 || cbc_n_rows(&small.program) > FIXED_ROWS) {
         s->over = true; // nothing to choose, or too much
         return true;
     }
-    return cbc_mip(&small.program, small.start, limits, scratch, &answer) &&
+    return cbc_mip(&small.program, small.initial, limits, scratch, &answer) &&
            cbc_expand(&small, scratch, &answer) && take_answer(s, m, &answer, scratch);
 }
 
@@ -210,20 +210,20 @@ static bool solve_round(struct ilp *s) {
     struct arena scratch = arena_make(s->a->mem);
     struct cut_model m;
     struct cuts cuts;
-    double *start = NULL;
+    double *initial = NULL;
     bool ok = collect_cuts(s, &scratch, &cuts) &&
               cut_model_build(&s->view, cuts, &s->rows, kind_flags(s->task->kind), &scratch, &m);
     if (ok && s->out->best.n > 0)
-        ok = cut_model_start(&s->view, &m, s->out->best, &scratch, &start);
+        ok = cut_model_point(&s->view, &m, s->out->best, &scratch, &initial);
     struct cbc_limits limits = s->task->limits;
     limits.gap = program_gap(s);
     limits.seconds = seconds_left(s);
     if (isinf(limits.seconds))
         limits.seconds = 0;
-    if (ok && s->task->fixed && start)
-        ok = solve_fixed(s, &m, start, &limits, &scratch);
+    if (ok && s->task->fixed && initial)
+        ok = solve_fixed(s, &m, initial, &limits, &scratch);
     else if (ok)
-        ok = solve_whole(s, &m, start, &limits, &scratch);
+        ok = solve_whole(s, &m, initial, &limits, &scratch);
     s->out->n_cuts = cuts.n;
     s->out->n_rounds++;
     arena_free(&scratch);
@@ -252,21 +252,21 @@ static bool first_cuts(struct ilp *s) {
 }
 
 // Around a start, the moments where it has the least room left are cuts from the beginning.
-static bool cut_around_start(struct ilp *s) {
+static bool cut_around_initial(struct ilp *s) {
     struct arena scratch = arena_make(s->a->mem);
-    struct sequence start = s->task->start;
+    struct sequence initial = s->task->initial;
     int64_t *held;
-    int32_t *stage, worst[START_PARTS];
-    bool ok = cut_profile(&s->view, start, &scratch, &held, &stage);
-    for (int32_t part = 0; part < START_PARTS; part++)
+    int32_t *stage, worst[INITIAL_PARTS];
+    bool ok = cut_profile(&s->view, initial, &scratch, &held, &stage);
+    for (int32_t part = 0; part < INITIAL_PARTS; part++)
         worst[part] = -1;
-    for (int32_t at = 0; ok && at < start.n; at++) {
-        int32_t part = (int32_t)((int64_t)stage[at] * START_PARTS / s->view.n_steps);
-        if (start.at[at] == stage[at] && (worst[part] < 0 || held[at] > held[worst[part]]))
+    for (int32_t at = 0; ok && at < initial.n; at++) {
+        int32_t part = (int32_t)((int64_t)stage[at] * INITIAL_PARTS / s->view.n_steps);
+        if (initial.at[at] == stage[at] && (worst[part] < 0 || held[at] > held[worst[part]]))
             worst[part] = at;
     }
-    for (int32_t part = 0; ok && part < START_PARTS; part++)
-        if (worst[part] >= 0 && (double)held[worst[part]] > START_FULL * (double)s->view.room)
+    for (int32_t part = 0; ok && part < INITIAL_PARTS; part++)
+        if (worst[part] >= 0 && (double)held[worst[part]] > INITIAL_FULL * (double)s->view.capacity)
             s->is_cut[stage[worst[part]]] = true;
     arena_free(&scratch);
     return ok;
@@ -279,12 +279,12 @@ bool ilp_solve(const struct ilp_task *task, struct arena *a, struct ilp_result *
         .task = task, .a = a, .out = out, .safe_bound = out->bound, .start_ns = stop_clock_ns()};
     struct sequence_facts facts;
     bool ok = cut_view_make(task->p, task->budget_bytes, a, &s.view) && first_cuts(&s) &&
-              (task->start.n == 0 || take_sequence(&s, task->start, &facts)) &&
-              (!task->fixed || cut_around_start(&s));
+              (task->initial.n == 0 || take_sequence(&s, task->initial, &facts)) &&
+              (!task->fixed || cut_around_initial(&s));
     while (ok && !close_enough(&s) && !must_end(&s) &&
            (task->n_rounds == 0 || out->n_rounds < task->n_rounds))
         ok = solve_round(&s);
-    bool least = task->kind == ILP_LEAST;
+    bool least = task->kind == ILP_MIN_BUDGET;
     out->proven = least ? out->known_bytes <= out->min_bytes
                         : out->cost != INT64_MAX && out->cost <= out->bound;
     return ok;

@@ -11,18 +11,18 @@
 #include "solver/model/sequence.h"
 
 enum ilp_kind {
-    ILP_LAZY,  // one cut, and more where they are needed
-    ILP_F3,    // a cut at every node from the start: all of Checkmate's S and R
-    ILP_F3Z,   // ... with the columns "runs again later"
-    ILP_RELAX, // lazy cuts; linear programs only: a bound, and schedules by rounding
-    ILP_LEAST, // lazy cuts; the least budget at any cost, instead of the least cost
+    ILP_LAZY,       // one cut, and more where they are needed
+    ILP_F3,         // a cut at every node from the start: all of Checkmate's S and R
+    ILP_F3Z,        // ... with the columns "runs again later"
+    ILP_RELAX,      // lazy cuts; linear programs only: a bound, and schedules by rounding
+    ILP_MIN_BUDGET, // lazy cuts; the least budget at any cost, instead of the least cost
 };
 
 struct ilp_task {
     const struct problem *p; // first runs come in the order of its numbers
-    int64_t budget_bytes;    // includes persistent_bytes; for ILP_LEAST: known to suffice
+    int64_t budget_bytes;    // includes persistent_bytes; for ILP_MIN_BUDGET: known to suffice
     enum ilp_kind kind;
-    struct sequence start;    // a schedule within the budget, in the given order; n = 0: none
+    struct sequence initial;  // a schedule within the budget, in the given order; n = 0: none
     const bool *fixed;        // or NULL. Per node: kept and run again as in `start`, which must be
                               // there. All bounds are then of this neighbourhood alone
     struct cbc_limits limits; // seconds and stop are for the whole task, n_nodes for each program;
@@ -30,20 +30,20 @@ struct ilp_task {
     double gap;               // end when (cost - bound) / cost is at most this; 0: exact
     int32_t n_rounds;         // programs to solve at most; 0: as many as it takes
     // Called with every sequence that the programs mean, in budget or not, and with every better
-    // bound (a budget for ILP_LEAST). Either may be NULL.
+    // bound (a budget for ILP_MIN_BUDGET). Either may be NULL.
     void (*found)(void *context, struct sequence s);
     void (*bounded)(void *context, int64_t bound);
     void *context;
 };
 
 struct ilp_result {
-    bool proven;          // best is optimal
-    bool denied;          // the solver says that there is no schedule; ILP_LEAST proves it
-    struct sequence best; // n = 0: none that fits
-    int64_t cost;         // of best, or INT64_MAX
-    int64_t bound;        // on the cost, for the given order; the base cost at least
-    int64_t min_bytes;    // ILP_LEAST: no schedule of this order fits a smaller budget
-    int64_t known_bytes;  // the least peak of a sequence that was found
+    bool proven;             // best is optimal
+    bool claimed_infeasible; // the solver says that there is no schedule; ILP_MIN_BUDGET proves it
+    struct sequence best;    // n = 0: none that fits
+    int64_t cost;            // of best, or INT64_MAX
+    int64_t bound;           // on the cost, for the given order; the base cost at least
+    int64_t min_bytes;       // ILP_MIN_BUDGET: no schedule of this order fits a smaller budget
+    int64_t known_bytes;     // the least peak of a sequence that was found
     int32_t n_rounds, n_cuts, n_rows;
 };
 

@@ -6,13 +6,13 @@
 
 // The position that is most over the room, among those whose stage is not closed; -1: none.
 static int32_t worst_open(const struct ilp *s, struct sequence q, const int64_t *held,
-                          const int32_t *stage, int64_t room) {
+                          const int32_t *stage, int64_t capacity) {
     int32_t worst = -1;
     for (int32_t at = 0; at < q.n; at++) {
         int32_t t = stage[at];
         bool first = q.at[at] == t;
         bool closed = s->is_cut[t] && (first || t == 0 || s->is_cut[t - 1]);
-        if (held[at] > room && !closed && (worst < 0 || held[at] > held[worst]))
+        if (held[at] > capacity && !closed && (worst < 0 || held[at] > held[worst]))
             worst = at;
     }
     return worst;
@@ -21,10 +21,10 @@ static int32_t worst_open(const struct ilp *s, struct sequence q, const int64_t 
 // Cuts at the worst places, a few per round and not too close to each other. A recomputation is cut
 // off on both sides, so that rows can speak about its stage.
 static void cut_worst(struct ilp *s, struct sequence q, int64_t *held, const int32_t *stage,
-                      int64_t room, int32_t *n_added) {
+                      int64_t capacity, int32_t *n_added) {
     int32_t apart = s->view.n_steps / 20 + 1;
     while (*n_added < 3) {
-        int32_t at = worst_open(s, q, held, stage, room);
+        int32_t at = worst_open(s, q, held, stage, capacity);
         if (at < 0)
             break;
         int32_t t = stage[at];
@@ -43,10 +43,10 @@ static bool is_closed(const struct ilp *s, int32_t t) {
     return t > 0 && s->is_cut[t] && s->is_cut[t - 1];
 }
 
-static int64_t room_of(const struct ilp *s, const struct cut_model *m, const double *x) {
-    if (m->room_col < 0)
-        return s->view.room;
-    return (int64_t)(x[m->room_col] / s->view.byte_scale * (1 + 1e-9)) + 1;
+static int64_t capacity_of(const struct ilp *s, const struct cut_model *m, const double *x) {
+    if (m->capacity_col < 0)
+        return s->view.capacity;
+    return (int64_t)(x[m->capacity_col] / s->view.byte_scale * (1 + 1e-9)) + 1;
 }
 
 // Puts the runs of a stage in another order.
@@ -69,9 +69,9 @@ static bool replace_stage(struct sequence *q, const int32_t *stage, int32_t t,
 
 // The first closed stage after `after` in which a recomputation goes over the room; -1: none.
 static int32_t next_broken(const struct ilp *s, struct sequence q, const int64_t *held,
-                           const int32_t *stage, int64_t room, int32_t after) {
+                           const int32_t *stage, int64_t capacity, int32_t after) {
     for (int32_t at = 0; at < q.n; at++)
-        if (held[at] > room && q.at[at] != stage[at] && stage[at] > after &&
+        if (held[at] > capacity && q.at[at] != stage[at] && stage[at] > after &&
             is_closed(s, stage[at]))
             return stage[at];
     return -1;
@@ -80,7 +80,7 @@ static int32_t next_broken(const struct ilp *s, struct sequence q, const int64_t
 // Rows for a closed stage that no order can run: about its peaks if they say it, else the stage as
 // a whole is forbidden.
 static bool add_stage_rows(struct ilp *s, const struct cut_model *m, const double *x,
-                           const struct stage *what, int64_t room) {
+                           const struct stage *what, int64_t capacity) {
     size_t before = s->rows.n;
     for (int32_t i = 0; i < what->t && i < s->view.p->n; i++) {
         struct cut_row row;
@@ -94,12 +94,12 @@ static bool add_stage_rows(struct ilp *s, const struct cut_model *m, const doubl
     if (s->rows.n > before)
         return true;
     struct cut_row row;
-    return stage_forbid(&s->view, what, room, s->a, &row) && VEC_PUSH(s->a, &s->rows, row);
+    return stage_forbid(&s->view, what, capacity, s->a, &row) && VEC_PUSH(s->a, &s->rows, row);
 }
 
-bool ilp_settle_stages(struct ilp *s, const struct cut_model *m, const double *x,
+bool ilp_repair_stages(struct ilp *s, const struct cut_model *m, const double *x,
                        struct sequence *q, struct arena *scratch) {
-    int64_t room = room_of(s, m, x);
+    int64_t capacity = capacity_of(s, m, x);
     for (int32_t t = -1;;) {
         int64_t *held;
         int32_t *stage;
@@ -108,14 +108,14 @@ bool ilp_settle_stages(struct ilp *s, const struct cut_model *m, const double *x
         enum stage_answer answer;
         if (!cut_profile(&s->view, *q, scratch, &held, &stage))
             return false;
-        if ((t = next_broken(s, *q, held, stage, room, t)) < 0)
+        if ((t = next_broken(s, *q, held, stage, capacity, t)) < 0)
             return true;
         if (!stage_of_point(&s->view, m, x, t, scratch, &what) ||
-            !stage_order(&s->view, &what, room, scratch, &answer, &order))
+            !stage_order(&s->view, &what, capacity, scratch, &answer, &order))
             return false;
         if (answer == STAGE_FITS && !replace_stage(q, stage, t, order, scratch))
             return false;
-        if (answer == STAGE_DOES_NOT_FIT && !add_stage_rows(s, m, x, &what, room))
+        if (answer == STAGE_DOES_NOT_FIT && !add_stage_rows(s, m, x, &what, capacity))
             return false;
     }
 }
@@ -127,6 +127,6 @@ bool ilp_add_cuts(struct ilp *s, const struct cut_model *m, const double *x, str
     *n_added = 0;
     if (!cut_profile(&s->view, q, scratch, &held, &stage))
         return false;
-    cut_worst(s, q, held, stage, room_of(s, m, x), n_added);
+    cut_worst(s, q, held, stage, capacity_of(s, m, x), n_added);
     return true;
 }

@@ -31,7 +31,7 @@ static status bound_min_budget(struct solve_run *r, const struct ilp_effort *eff
     struct arena scratch = arena_make(r->arena->mem);
     struct ilp_task task = make_task(r, effort);
     struct ilp_result result;
-    task.kind = ILP_LEAST;
+    task.kind = ILP_MIN_BUDGET;
     task.budget_bytes = r->given_peak_bytes;
     bool ok = ilp_solve(&task, &scratch, &result);
     if (ok && result.min_bytes > 0)
@@ -48,8 +48,8 @@ static status find_initial(struct solve_run *r, const struct ilp_effort *effort)
         struct arena scratch = arena_make(r->arena->mem);
         struct ilp_task task = make_task(r, effort);
         struct ilp_result result;
-        int64_t room = task.budget_bytes - r->p->persistent_bytes;
-        task.budget_bytes = r->p->persistent_bytes + (int64_t)((double)room * shrink[k]);
+        int64_t capacity = task.budget_bytes - r->p->persistent_bytes;
+        task.budget_bytes = r->p->persistent_bytes + (int64_t)((double)capacity * shrink[k]);
         ok = ilp_solve(&task, &scratch, &result);
         arena_free(&scratch);
         if (solve_best_cost(r) != INT64_MAX)
@@ -63,13 +63,13 @@ status ilp_run(struct solve_run *r, const struct ilp_effort *effort) {
     struct ilp_task task = make_task(r, effort);
     struct ilp_result result;
     task.bounded = bounded;
-    if (solve_incumbent(r, &scratch, &task.start) && !sequence_is_given_order(task.start))
-        task.start.n = 0;
+    if (solve_incumbent(r, &scratch, &task.initial) && !sequence_is_given_order(task.initial))
+        task.initial.n = 0;
     bool ok = ilp_solve(&task, &scratch, &result);
     arena_free(&scratch);
     if (!ok)
         return diag_out_of_memory(r->diags);
-    return result.denied && !solve_over(r) ? bound_min_budget(r, effort) : ST_OK;
+    return result.claimed_infeasible && !solve_over(r) ? bound_min_budget(r, effort) : ST_OK;
 }
 
 // --work counts programs here, and nodes of the search tree of each.

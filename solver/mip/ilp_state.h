@@ -18,7 +18,7 @@ struct ilp {
 
 // Every closed stage in which the point's sequence goes over the room gets an order that fits, or,
 // when there is none, rows that forbid it. False: no room.
-bool ilp_settle_stages(struct ilp *s, const struct cut_model *m, const double *x,
+bool ilp_repair_stages(struct ilp *s, const struct cut_model *m, const double *x,
                        struct sequence *q, struct arena *scratch);
 
 // Adds cuts where the sequence goes over the room of the point.

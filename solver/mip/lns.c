@@ -61,7 +61,7 @@ static bool solve_window(struct window *w, int32_t first, const struct lns_effor
     struct ilp_task task = {.p = &w->p,
                             .budget_bytes = w->r->options->budget_bytes,
                             .kind = ILP_LAZY,
-                            .start = w->best,
+                            .initial = w->best,
                             .fixed = w->fixed,
                             .limits = {.seconds = seconds,
                                        .n_nodes = effort->n_nodes,

@@ -23,8 +23,8 @@
 static const double shrinks[] = {0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5};
 
 static int64_t shrunk(const struct solve_run *r, double eps) {
-    int64_t room = r->options->budget_bytes - r->p->persistent_bytes;
-    return r->p->persistent_bytes + (int64_t)((double)room * (1 - eps));
+    int64_t capacity = r->options->budget_bytes - r->p->persistent_bytes;
+    return r->p->persistent_bytes + (int64_t)((double)capacity * (1 - eps));
 }
 
 static void offer(void *context, struct sequence s) {
@@ -53,7 +53,7 @@ static bool model_of_s(const struct cut_view *v, const struct checkmate_relaxed 
                        struct arena *a, struct cut_model *m, double **x) {
     int32_t n = v->p->n, n_cuts = relaxed->n_stages - 1;
     size_t n_cells = (size_t)n_cuts * (size_t)n;
-    *m = (struct cut_model){.room_col = -1};
+    *m = (struct cut_model){.capacity_col = -1};
     m->cuts.at = ARENA_ARRAY(a, int32_t, n_cuts);
     m->keep_col = ARENA_ARRAY(a, int32_t, n_cells);
     *x = ARENA_ARRAY(a, double, n_cells);

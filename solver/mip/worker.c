@@ -103,7 +103,7 @@ static void end_worker(pid_t pid) {
         continue;
 }
 
-static bool send_model(const struct watch *w, const struct cbc_model *m, const double *start,
+static bool send_model(const struct watch *w, const struct cbc_model *m, const double *initial,
                        const struct cbc_limits *limits, struct arena *scratch,
                        bool *out_of_memory) {
     struct worker_model_head h = {.magic = WORKER_MODEL_MAGIC,
@@ -113,7 +113,7 @@ static bool send_model(const struct watch *w, const struct cbc_model *m, const d
                                   .n_cols = cbc_n_cols(m),
                                   .n_rows = cbc_n_rows(m),
                                   .n_terms = (int32_t)m->term_col.n,
-                                  .has_start = start != NULL};
+                                  .has_initial = initial != NULL};
     struct worker_layout l = worker_layout(&h);
     char *body = arena_alloc(scratch, l.n_bytes);
     if (!body) {
@@ -130,8 +130,8 @@ static bool send_model(const struct watch *w, const struct cbc_model *m, const d
     memcpy(body + l.row_start, m->row_start.at, rows * sizeof(int32_t));
     memcpy(body + l.term_col, m->term_col.at, terms * sizeof(int32_t));
     memcpy(body + l.col_integer, m->col_integer.at, cols);
-    if (start)
-        memcpy(body + l.start, start, cols * sizeof(double));
+    if (initial)
+        memcpy(body + l.initial, initial, cols * sizeof(double));
     h.body_bytes = (int64_t)l.n_bytes;
     h.hash = worker_hash(&h, sizeof h, body, l.n_bytes);
     return send_all(w, &h, sizeof h) && send_all(w, body, l.n_bytes);
@@ -139,15 +139,15 @@ static bool send_model(const struct watch *w, const struct cbc_model *m, const d
 
 // Takes over what holds up: the point is checked against the model and its objective computed
 // here. A bound above the point's objective is a lie about one of the two: the whole answer goes.
-static void believe(const struct cbc_model *m, const struct worker_answer_head *h, double *x,
-                    struct cbc_answer *out) {
-    bool wants_x = h->result == CBC_OPTIMAL || h->result == CBC_FEASIBLE;
-    if (isnan(h->bound) || wants_x != (h->n_cols > 0 || cbc_n_cols(m) == 0))
+static void accept_answer(const struct cbc_model *m, const struct worker_answer_head *h, double *x,
+                          struct cbc_answer *out) {
+    bool has_x = h->result == CBC_OPTIMAL || h->result == CBC_FEASIBLE;
+    if (isnan(h->bound) || has_x != (h->n_cols > 0 || cbc_n_cols(m) == 0))
         return;
     double objective = 0;
-    for (int32_t j = 0; wants_x && j < h->n_cols; j++)
+    for (int32_t j = 0; has_x && j < h->n_cols; j++)
         objective += m->col_cost.at[j] * x[j];
-    if (wants_x &&
+    if (has_x &&
         (cbc_violation(m, x) > 1e-5 || h->bound > objective + 1e-6 * fmax(1, fabs(objective))))
         return;
     *out = (struct cbc_answer){.result = (enum cbc_result)h->result,
@@ -155,7 +155,7 @@ static void believe(const struct cbc_model *m, const struct worker_answer_head *
                                .bound = h->bound,
                                .n_nodes = h->n_nodes,
                                .n_iterations = h->n_iterations,
-                               .x = wants_x ? x : NULL};
+                               .x = has_x ? x : NULL};
 }
 
 static bool receive_answer(const struct watch *w, const struct cbc_model *m, struct arena *a,
@@ -172,11 +172,11 @@ static bool receive_answer(const struct watch *w, const struct cbc_model *m, str
     h.hash = 0;
     if (receive_all(w, x, (size_t)h.body_bytes) &&
         worker_hash(&h, sizeof h, x, (size_t)h.body_bytes) == hash)
-        believe(m, &h, x, out);
+        accept_answer(m, &h, x, out);
     return true;
 }
 
-bool worker_mip(const struct cbc_model *m, const double *start, const struct cbc_limits *limits,
+bool worker_mip(const struct cbc_model *m, const double *initial, const struct cbc_limits *limits,
                 struct arena *a, struct cbc_answer *out) {
     *out = (struct cbc_answer){.bound = -CBC_INF};
     if (m->out_of_memory)
@@ -193,7 +193,7 @@ bool worker_mip(const struct cbc_model *m, const double *start, const struct cbc
         struct arena scratch = arena_make(a->mem);
         close(fds[1]);
         fds[1] = -1;
-        if (send_model(&w, m, start, limits, &scratch, &out_of_memory))
+        if (send_model(&w, m, initial, limits, &scratch, &out_of_memory))
             out_of_memory = !receive_answer(&w, m, a, out);
         end_worker(pid);
         arena_free(&scratch);

@@ -12,7 +12,7 @@
 #define WORKER_COMMAND "__worker"
 
 // The parent's side; limits->worker_path names the executable. False: no room.
-bool worker_mip(const struct cbc_model *m, const double *start, const struct cbc_limits *limits,
+bool worker_mip(const struct cbc_model *m, const double *initial, const struct cbc_limits *limits,
                 struct arena *a, struct cbc_answer *out);
 
 // The worker's side: reads one model from `fd`, solves it, writes the answer. The process's own
@@ -28,7 +28,7 @@ struct worker_model_head {
     uint64_t magic, hash; // of the header with this member zero, and of the body
     int64_t body_bytes;
     double seconds, gap;
-    int32_t n_nodes, n_cols, n_rows, n_terms, has_start, unused;
+    int32_t n_nodes, n_cols, n_rows, n_terms, has_initial, unused;
 };
 
 struct worker_answer_head {
@@ -40,7 +40,7 @@ struct worker_answer_head {
 
 // The body of a model message: its arrays one after the other. Where they start in it.
 struct worker_layout {
-    size_t col_lower, col_upper, col_cost, row_lower, row_upper, term_value, start; // doubles
+    size_t col_lower, col_upper, col_cost, row_lower, row_upper, term_value, initial; // doubles
     size_t row_start, term_col, col_integer, n_bytes;
 };
 

@@ -17,7 +17,7 @@ struct worker_layout worker_layout(const struct worker_model_head *h) {
     l.row_lower = place(&at, h->n_rows, sizeof(double));
     l.row_upper = place(&at, h->n_rows, sizeof(double));
     l.term_value = place(&at, h->n_terms, sizeof(double));
-    l.start = place(&at, h->has_start ? h->n_cols : 0, sizeof(double));
+    l.initial = place(&at, h->has_initial ? h->n_cols : 0, sizeof(double));
     l.row_start = place(&at, h->n_rows, sizeof(int32_t));
     l.term_col = place(&at, h->n_terms, sizeof(int32_t));
     l.col_integer = place(&at, h->n_cols, 1);

@@ -81,8 +81,8 @@ bool worker_serve(int fd, struct mem *mem) {
             .seconds = head.seconds, .n_nodes = head.n_nodes, .gap = head.gap};
         struct worker_layout l = worker_layout(&head);
         model_from(&head, body, &a, &m);
-        const double *start = head.has_start ? (double *)(void *)(body + l.start) : NULL;
-        ok = cbc_mip_here(&m, start, &limits, &a, &answer) && reply(fd, &answer, head.n_cols);
+        const double *initial = head.has_initial ? (double *)(void *)(body + l.initial) : NULL;
+        ok = cbc_mip_here(&m, initial, &limits, &a, &answer) && reply(fd, &answer, head.n_cols);
     } else {
         ok = false;
     }

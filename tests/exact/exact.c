@@ -103,7 +103,7 @@ static bool one_budget(const struct problem *p, int64_t index, int64_t budget, i
         if (!checkmate_solve(p, (enum checkmate_form)form, budget, (struct sequence){0},
                              &(struct cbc_limits){0}, a, &r))
             return false;
-        bool right = staged == NEVER ? r.denied : r.proven && r.cost == staged;
+        bool right = staged == NEVER ? r.claimed_infeasible : r.proven && r.cost == staged;
         if (!right || staged < expected)
             complain(n, form == CHECKMATE_F0 ? "F0" : "F1", index, budget, staged, r.cost, r.bound);
     }

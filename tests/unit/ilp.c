@@ -58,7 +58,7 @@ static void the_least_budget(void **state) {
         assert_int_equal(random_problem(&s.arena, &s.diags, 8, index, 8, false, &p), ST_OK);
         assert_true(remat_dp(&p, false, &front));
         struct ilp_result r;
-        solve_case(&s, &p, problem_given_peak(&p, &s.arena), ILP_LEAST, &r);
+        solve_case(&s, &p, problem_given_peak(&p, &s.arena), ILP_MIN_BUDGET, &r);
         int64_t least = front.at[front.n - 1].budget_bytes;
         assert_true(r.min_bytes <= least && r.known_bytes >= least);
         n_proven += r.proven;

@@ -63,7 +63,7 @@ static void the_best_selection_is_found(void **state) {
             most = value_of(&s, set) > most ? value_of(&s, set) : most;
         for (int32_t i = 0; i < s.n_projects; i++)
             taken |= s.taken[i] ? 1u << i : 0;
-        assert_int_equal(s.most, most);
+        assert_int_equal(s.value, most);
         assert_int_equal(value_of(&s, taken), most);
         n_some += most > 0;
         scene_close(&scene);
@@ -94,14 +94,14 @@ static void a_choice_is_what_it_says(void **state) {
                 cost += cut.selection.taken[k] ? p.cost[cut.project[k]] : 0;
             assert_int_equal(cost, cut.extra_cost);
             double value = (double)cost + price * (double)(cut.held_bytes - cut.persistent_bytes);
-            double proven = (double)cut.least_value / cut.cost_scale;
+            double proven = (double)cut.min_value / cut.cost_scale;
             assert_true(proven <= value * (1 + 1e-9) + 1e-9);
-            double dearest = 0;
+            double largest = 0;
             for (int32_t i = 0; i < p.n; i++)
-                dearest = fmax(dearest, price * cut.cost_scale * (double)p.bytes[i]);
-            if (dearest < 1e11) // above, prices are cut off
+                largest = fmax(largest, price * cut.cost_scale * (double)p.bytes[i]);
+            if (largest < 1e11) // above, prices are cut off
                 assert_true(value <= proven * (1 + 1e-6) + 1e-3);
-            n_tight += dearest < 1e11;
+            n_tight += largest < 1e11;
         }
         scene_close(&s);
     }
