@@ -18,8 +18,9 @@ import sys
 
 source, mfc = sys.argv[1:]
 PAGES = sorted(glob.glob("*.md", root_dir=source) + glob.glob("docs/*.md", root_dir=source)
-               + glob.glob("third_party/*.md", root_dir=source) + glob.glob("examples/*.md", root_dir=source)
-               + glob.glob("bench/**/*.md", root_dir=source, recursive=True))
+               + glob.glob("third_party/*.md", root_dir=source)
+               + [p for top in ("examples", "bench", "tests")
+                  for p in glob.glob(top + "/**/*.md", root_dir=source, recursive=True) if "node_modules" not in p])
 STRICT = ("CONTRIBUTING.md", "docs/architecture.md")
 TOPS = ("backend/", "bench/", "docs/", "examples/", "frontend/", "ir/", "passes/", "scripts/", "solver/", "tests/",
         "third_party/")
@@ -122,8 +123,8 @@ def check_option(page, option, before, scripts):
 def codes(text):
     """Everything in code marks, with the paragraph around it: spans, and lines of blocks."""
     text = re.sub(r"\\\n\s*", " ", text)
-    for block in re.findall(r"^```(?!json)[^\n]*\n(.*?)^```", text, re.M | re.S):
-        yield from ((line, block) for line in block.split("\n"))
+    for kind, block in re.findall(r"^```(?!json)(\w*)[^\n]*\n(.*?)^```", text, re.M | re.S):
+        yield from ((line, block) for line in block.split("\n") if kind != "console" or line.startswith("$ "))
     text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
     for paragraph in re.split(r"\n\s*\n", text):
         if all(line.startswith("    ") for line in paragraph.split("\n") if line):
