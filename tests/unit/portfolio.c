@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "solver/parallel.h"
 #include "solver/check/schedule_check.h"
+#include "solver/parallel.h"
 #include "solver/solve.h"
 #include "tests/oracle/random_problem.h"
 #include "tests/oracle/remat_dp.h"
