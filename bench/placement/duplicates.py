@@ -39,10 +39,10 @@ class Duplicates(Bench):
     def row(self, network, link):
         both = self.problem(network, rig([device("gpu", 2, 15700, 900)], ["gpu0", "gpu1"], link, link))
         one = {n["name"]: "gpu0" for n in both["nodes"]}
-        sent, duplicated = self.found(both, ["--no-copies"]), self.found(both, [])
+        sent, duplicated = self.found(both, ["--no-duplicates"]), self.found(both, [])
         plain = [{"format": "mfc-strategy", "version": 1, "device": s["device"],
                   "order": list(dict.fromkeys(node for kind, node, *_ in s["tasks"] if kind == "run"))} for s in duplicated]
-        improved = self.found(both, ["--no-copies"], plain)
+        improved = self.found(both, ["--no-duplicates"], plain)
         bytes_of = {n["name"]: n["bytes"] for n in both["nodes"]}
         self.largest = sorted(duplicated[0]["copies"], key=bytes_of.get)[::-1][:5]
         times = {"one": [self.simulate(both, {**plain[0], "device": one})], "sent": [s["makespan"] for s in sent],

@@ -6,7 +6,7 @@ import subprocess
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BATCHES = {"vgg16": 64, "vgg19": 64, "resnet50": 128, "inception_v3": 128, "bert24": 16, "lstm": 512, "unet": 32}
-BLIND = ["--no-recompute", "--no-copies", "--no-offload"]
+BLIND = ["--no-recompute", "--no-duplicates", "--no-offload"]
 
 
 def arguments(parser, names):
@@ -70,7 +70,7 @@ class Bench:
     def place(self, problem, work, flags, start=None):
         """The strategy that was found; None: none was."""
         out = self.file("strategy.json")
-        more = ["--start", self.file("start.json", start)] if start else []
+        more = ["--initial", self.file("start.json", start)] if start else []
         run = subprocess.run([self.options.mfc, "place", self.file("limited.json", problem), "-q", "-o", out, "--threads", "1", "--time",
                               "0", "--work", str(work), "--seed", str(self.options.seed), *more, *flags], capture_output=True, text=True)
         if run.returncode == 6:
