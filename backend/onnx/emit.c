@@ -1,20 +1,13 @@
-// Protobuf's wire format as a stream: see emit.h.
+// A streaming writer of the protobuf wire format: see emit.h.
 #include "backend/onnx/emit.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "ir/base/checked.h"
+#include "ir/base/varint.h"
 
-enum wire_type { VARINT = 0, DELIMITED = 2, FIXED32 = 5 };
-enum { VARINT_BYTES = 10 };
-
-static size_t varint_encode(uint64_t x, uint8_t *to) {
-    size_t n = 0;
-    for (; x >= 0x80; x >>= 7)
-        to[n++] = (uint8_t)(x | 0x80);
-    to[n++] = (uint8_t)x;
-    return n;
-}
+enum emit_wire { EMIT_VARINT = 0, EMIT_DELIMITED = 2, EMIT_FIXED32 = 5 };
 
 static void count(struct emit *e, int64_t n_bytes) {
     if (!e->failed && !checked_add(e->n_bytes, n_bytes, &e->n_bytes))
@@ -29,11 +22,11 @@ static void raw(struct emit *e, const void *bytes, size_t n) {
 
 static void varint(struct emit *e, uint64_t x) {
     uint8_t b[VARINT_BYTES];
-    raw(e, b, varint_encode(x, b));
+    raw(e, b, varint_put(b, x));
 }
 
-static void tag(struct emit *e, uint32_t field, enum wire_type type) {
-    varint(e, (uint64_t)field << 3 | type);
+static void tag(struct emit *e, uint32_t field, enum emit_wire wire) {
+    varint(e, (uint64_t)field << 3 | wire);
 }
 
 void emit_measure(struct emit *e) {
@@ -43,6 +36,7 @@ void emit_measure(struct emit *e) {
 }
 
 void emit_to(struct emit *e, struct output *out) {
+    assert(out && !e->out); // a walk has measured
     e->out = out;
     e->next = 0;
     e->measured = e->n_bytes;
@@ -52,13 +46,14 @@ void emit_to(struct emit *e, struct output *out) {
 status emit_finish(struct emit *e) {
     if (!e->failed && e->out && (e->next != e->sizes.n || e->n_bytes != e->measured))
         e->failed = diag_error(e->d, DIAG_INTERNAL, loc_file(e->out->path),
-                               "the model was measured otherwise than it was written");
+                               "the size written differs from the size measured; please report "
+                               "this");
     return e->failed;
 }
 
-// While measuring, the slot first holds where the content began.
+// While measuring, the slot holds the offset of the content until emit_end.
 size_t emit_begin(struct emit *e, uint32_t field) {
-    tag(e, field, DELIMITED);
+    tag(e, field, EMIT_DELIMITED);
     if (!e->out) {
         if (!e->failed && !VEC_PUSH(e->arena, &e->sizes, e->n_bytes))
             e->failed = diag_out_of_memory(e->d);
@@ -78,7 +73,7 @@ void emit_end(struct emit *e, size_t begun) {
 }
 
 void emit_int(struct emit *e, uint32_t field, int64_t x) {
-    tag(e, field, VARINT);
+    tag(e, field, EMIT_VARINT);
     varint(e, (uint64_t)x);
 }
 
@@ -87,12 +82,12 @@ void emit_float(struct emit *e, uint32_t field, float x) {
     memcpy(&bits, &x, sizeof bits);
     uint8_t b[4] = {(uint8_t)bits, (uint8_t)(bits >> 8), (uint8_t)(bits >> 16),
                     (uint8_t)(bits >> 24)};
-    tag(e, field, FIXED32);
+    tag(e, field, EMIT_FIXED32);
     raw(e, b, sizeof b);
 }
 
 void emit_bytes(struct emit *e, uint32_t field, struct bytes b) {
-    tag(e, field, DELIMITED);
+    tag(e, field, EMIT_DELIMITED);
     varint(e, b.n);
     raw(e, b.at, b.n);
 }
@@ -103,7 +98,7 @@ void emit_text(struct emit *e, uint32_t field, const char *text) {
 }
 
 void emit_span(struct emit *e, uint32_t field, struct span s) {
-    tag(e, field, DELIMITED);
+    tag(e, field, EMIT_DELIMITED);
     varint(e, (uint64_t)s.n_bytes);
     count(e, s.n_bytes);
     if (e->out && !e->failed)

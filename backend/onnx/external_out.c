@@ -1,4 +1,4 @@
-// Weights outside the model's own file: see external_out.h.
+// External data of an output: see external_out.h.
 #include "backend/onnx/external_out.h"
 
 #include <dirent.h>
@@ -14,13 +14,13 @@
 
 enum {
     ALIGN_BYTES = 4096, // so that runtimes can map each tensor
-    SMALL_BYTES = 1024, // what is not worth a place of its own
+    SMALL_BYTES = 1024, // smaller tensors stay in the model
     DIGEST_CHARS = 16,
-    PIECE_BYTES = 1 << 22, // read for the digest, then copied while it is still in the cache
+    PIECE_BYTES = 1 << 22, // read for the digest, then copied while it is in the cache
 };
 
-// The way from one folder to another beneath it: "" or "a/b/". NULL: it is not beneath.
-static const char *way_down(struct arena *a, const char *from, const char *to) {
+// The relative path from one folder to another beneath it: "" or "a/b/". NULL: it is not beneath.
+static const char *relative_path(struct arena *a, const char *from, const char *to) {
     char top[PATH_MAX], low[PATH_MAX];
     if (!realpath(from, top) || !realpath(to, low))
         return NULL;
@@ -41,15 +41,15 @@ static bool is_data_file(const struct external_out *x, const char *entry) {
            strcmp(entry + n + 1 + DIGEST_CHARS, ".data") == 0;
 }
 
-// Only what is there now is a former model's; what appears later may be that of another run which
-// writes to the same place.
-static bool list_former(struct external_out *x) {
+// Data files that exist before writing belong to older models; later ones may belong to another run
+// with the same output.
+static bool list_stale(struct external_out *x) {
     bool ok = true;
     DIR *dir = opendir(x->folder);
     for (struct dirent *e; ok && dir && (e = readdir(dir));)
         if (is_data_file(x, e->d_name)) {
             const char *name = arena_copy(x->arena, e->d_name, strlen(e->d_name) + 1);
-            ok = name && VEC_PUSH(x->arena, &x->former, name);
+            ok = name && VEC_PUSH(x->arena, &x->stale, name);
         }
     if (dir)
         closedir(dir);
@@ -59,16 +59,16 @@ static bool list_former(struct external_out *x) {
 status external_out_open(struct external_out *x, const struct model *m,
                          const struct output *model_out) {
     x->model_out = model_out;
-    x->known = map_make(x->arena);
+    x->offset_of = map_make(x->arena);
     if (model_out->stream >= 0)
         return ST_OK;
     x->folder = model_out->folder;
     x->name = file_name(model_out->path);
     x->location = str_format(x->arena, "%s.%0*d.data", x->name, DIGEST_CHARS, 0);
     const char *input = m->path ? file_folder(x->arena, m->path) : ".";
-    if (!x->location || !input || !list_former(x))
+    if (!x->location || !input || !list_stale(x))
         return diag_out_of_memory(x->d);
-    x->prefix = way_down(x->arena, x->folder, input);
+    x->prefix = relative_path(x->arena, x->folder, input);
     return ST_OK;
 }
 
@@ -79,12 +79,12 @@ static const char *location_of(const struct tensor *t) {
     return NULL;
 }
 
-static status add_place(struct external_out *x, struct message *msg, const struct tensor *t,
-                        struct payload_target p) {
-    if (!VEC_PUSH(x->arena, &x->places, p) ||
-        !map_put_int(&msg->places, (int64_t)(intptr_t)t, (int64_t)x->places.n - 1))
+static status set_target(struct external_out *x, struct message *msg, const struct tensor *t,
+                         struct payload_target p) {
+    if (!VEC_PUSH(x->arena, &x->targets, p) ||
+        !map_put_int(&msg->target_of, (int64_t)(intptr_t)t, (int64_t)x->targets.n - 1))
         return diag_out_of_memory(x->d);
-    msg->place = x->places.at;
+    msg->targets = x->targets.at;
     return ST_OK;
 }
 
@@ -94,25 +94,25 @@ static status move(struct external_out *x, struct message *msg, const struct ten
         int64_t offset, n_bytes;
     } key = {t->data.source, t->data.offset, t->data.n_bytes};
     int64_t offset, end;
-    if (!map_get(&x->known, &key, sizeof key, &offset)) {
+    if (!map_get(&x->offset_of, &key, sizeof key, &offset)) {
         offset = (x->n_bytes + ALIGN_BYTES - 1) / ALIGN_BYTES * ALIGN_BYTES;
         if (!checked_add(offset, t->data.n_bytes, &end) || end > INT64_MAX - ALIGN_BYTES)
-            return diag_error(x->d, DIAG_LIMIT, loc_none(), "the weights have over 2^63 bytes");
+            return diag_error(x->d, DIAG_LIMIT, loc_none(),
+                              "the weights have more than 2^63 bytes");
         x->n_bytes = end;
         const void *kept = arena_copy(x->arena, &key, sizeof key); // maps do not copy keys
-        if (!kept || !map_put(&x->known, kept, sizeof key, offset) ||
-            !VEC_PUSH(x->arena, &x->moved, ((struct moved){t->data, offset})))
+        if (!kept || !map_put(&x->offset_of, kept, sizeof key, offset) ||
+            !VEC_PUSH(x->arena, &x->moved, ((struct moved_span){t->data, offset})))
             return diag_out_of_memory(x->d);
     }
-    return add_place(
+    return set_target(
         x, msg, t,
         (struct payload_target){
             .location = x->location, .moved = true, .offset = offset, .n_bytes = t->data.n_bytes});
 }
 
-// Whether the path, seen from the new folder, is the very file that was read, and is not about to
-// be replaced by the output itself.
-static bool reaches(const struct external_out *x, const struct source *s, const char *path) {
+// The path names the very file that was read, and the output will not replace it.
+static bool is_same_file(const struct external_out *x, const struct source *s, const char *path) {
     struct stat file, there, out;
     if (s->fd < 0 || fstat(s->fd, &file) < 0 || stat(path, &there) < 0)
         return false;
@@ -121,7 +121,7 @@ static bool reaches(const struct external_out *x, const struct source *s, const 
     return !replaced && file.st_dev == there.st_dev && file.st_ino == there.st_ino;
 }
 
-static status carry(struct external_out *x, struct message *msg, const struct tensor *t) {
+static status relocate(struct external_out *x, struct message *msg, const struct tensor *t) {
     const char *was = location_of(t), *now = NULL, *path = NULL;
     if (was && x->prefix) {
         now = *x->prefix ? str_format(x->arena, "%s%s", x->prefix, was) : was;
@@ -129,29 +129,29 @@ static status carry(struct external_out *x, struct message *msg, const struct te
         if (!path)
             return diag_out_of_memory(x->d);
     }
-    if (x->folder && t->data.source && (!path || !reaches(x, t->data.source, path)))
+    if (x->folder && t->data.source && (!path || !is_same_file(x, t->data.source, path)))
         return move(x, msg, t);
     if (!now && x->n_kept++ == 0)
         x->first_kept = was;
-    return now && now != was ? add_place(x, msg, t, (struct payload_target){.location = now})
+    return now && now != was ? set_target(x, msg, t, (struct payload_target){.location = now})
                              : ST_OK;
 }
 
-status external_out_carry(struct external_out *x, struct message *msg) {
+status external_out_relocate(struct external_out *x, struct message *msg) {
     status st = ST_OK;
     for (size_t i = 0; i < msg->tensors.n && !st; i++)
         if (msg->tensors.at[i].tensor->payload == PAYLOAD_EXTERNAL)
-            st = carry(x, msg, msg->tensors.at[i].tensor);
+            st = relocate(x, msg, msg->tensors.at[i].tensor);
     if (!st && x->n_kept)
         diag_note(x->d, DIAG_EXTERNAL_KEPT, loc_file(x->model_out->path),
-                  "%zu tensors still name data files relative to the folder of the input (the "
-                  "first is \"%s\"): put the files beside the output",
+                  "%zu tensors refer to external data files relative to the folder of the input "
+                  "(the first: \"%s\"); copy the files to the folder of the output",
                   x->n_kept, x->first_kept ? x->first_kept : "");
     return st;
 }
 
-// External data are raw: only lists that look the same on the wire can be moved as they are.
-static bool movable(const struct tensor *t) {
+// External data is raw: only payloads with the same bytes in wire format can be moved.
+static bool is_movable(const struct tensor *t) {
     bool floats = t->payload == PAYLOAD_FLOATS && (t->elem == ELEM_F32 || t->elem == ELEM_C64);
     bool doubles = t->payload == PAYLOAD_DOUBLES && (t->elem == ELEM_F64 || t->elem == ELEM_C128);
     return (t->payload == PAYLOAD_RAW || floats || doubles) && t->data.n_bytes >= SMALL_BYTES;
@@ -160,12 +160,12 @@ static bool movable(const struct tensor *t) {
 status external_out_move(struct external_out *x, struct message *msg, bool inits) {
     status st = ST_OK;
     for (size_t i = 0; i < msg->tensors.n && !st; i++)
-        if (msg->tensors.at[i].is_init == inits && movable(msg->tensors.at[i].tensor))
+        if (msg->tensors.at[i].is_init == inits && is_movable(msg->tensors.at[i].tensor))
             st = move(x, msg, msg->tensors.at[i].tensor);
     return st;
 }
 
-// Digest of the bytes of one piece; holes need not be read for it.
+// Adds one piece to the digest; holes of a sparse file count as zeros without being read.
 static status add_piece(struct external_out *x, struct digest *g, struct span s, uint8_t *buffer) {
     size_t n = (size_t)s.n_bytes;
     if (s.source->memory) {
@@ -188,11 +188,11 @@ static void digest_number(struct digest *g, int64_t x) {
     digest_add(g, b, sizeof b);
 }
 
-// Digest and copy of one span, piece by piece.
-static status copy(struct external_out *x, struct output *o, struct digest *g, struct span s,
-                   uint8_t *buffer) {
+// Copies one span piece by piece and adds it to the digest.
+static status copy_span(struct external_out *x, struct output *o, struct digest *g, struct span s,
+                        uint8_t *buffer) {
     status st = ST_OK;
-    digest_number(g, s.n_bytes); // where one ends and the next begins counts too
+    digest_number(g, s.n_bytes); // the digest covers the boundaries of the spans too
     while (s.n_bytes > 0 && !st) {
         struct span piece = s;
         if (piece.n_bytes > PIECE_BYTES)
@@ -216,9 +216,9 @@ status external_out_write(struct external_out *x, struct output *o) {
         if (x->moved.at[i].offset > o->n_bytes)
             st = output_skip(o, x->d, x->moved.at[i].offset - o->n_bytes);
         if (!st)
-            st = copy(x, o, g, x->moved.at[i].from, buffer);
+            st = copy_span(x, o, g, x->moved.at[i].from, buffer);
     }
-    // Every place of a moved tensor points at this one text.
+    // The targets of all moved tensors share this string.
     char digits[DIGEST_CHARS + 1];
     snprintf(digits, sizeof digits, "%0*llx", DIGEST_CHARS, (unsigned long long)digest_value(g));
     memcpy(x->location + strlen(x->name) + 1, digits, DIGEST_CHARS);
@@ -227,27 +227,27 @@ status external_out_write(struct external_out *x, struct output *o) {
     return st;
 }
 
-// The locations that the new model names.
-static bool gather(struct map *used, const struct message *msg) {
+// The locations in the new model.
+static bool collect_locations(struct map *used, const struct message *msg) {
     for (size_t i = 0; i < msg->tensors.n; i++) {
         const struct tensor *t = msg->tensors.at[i].tensor;
         int64_t k;
-        bool placed = map_get_int(&msg->places, (int64_t)(intptr_t)t, &k);
-        const char *location = placed ? msg->place[k].location : location_of(t);
+        bool has_target = map_get_int(&msg->target_of, (int64_t)(intptr_t)t, &k);
+        const char *location = has_target ? msg->targets[k].location : location_of(t);
         if (location && !map_put_text(used, location, 1))
             return false;
     }
     return true;
 }
 
-void external_out_sweep(struct external_out *x, const struct message *msg) {
+void external_out_remove_stale(struct external_out *x, const struct message *msg) {
     struct map used = map_make(x->arena);
     int64_t one;
-    if (x->former.n == 0 || !gather(&used, msg))
+    if (x->stale.n == 0 || !collect_locations(&used, msg))
         return;
-    for (size_t i = 0; i < x->former.n; i++) {
-        const char *path = file_join(x->arena, x->folder, x->former.at[i]);
-        if (path && !map_get_text(&used, x->former.at[i], &one))
+    for (size_t i = 0; i < x->stale.n; i++) {
+        const char *path = file_join(x->arena, x->folder, x->stale.at[i]);
+        if (path && !map_get_text(&used, x->stale.at[i], &one))
             unlink(path);
     }
 }

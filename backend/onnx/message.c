@@ -3,8 +3,8 @@
 
 static void graph_content(struct message *m, const struct graph *g);
 
-// Inside a subgraph a value may stand for one of an enclosing graph; the file knows it by its name
-// there.
+// A value of a subgraph may be an alias of one of an enclosing graph; the file uses the name of the
+// latter.
 static const char *value_name(const struct graph *g, value_id id) {
     if (!id.i)
         return "";
@@ -33,7 +33,7 @@ static void nested_graph(struct message *m, uint32_t field, const struct graph *
     emit_end(&m->e, at);
 }
 
-// The value fields below doc_string (13). One that refers to a function's attribute has none.
+// The value fields below doc_string (13). A reference to a function's attribute has none.
 static void attr_value(struct message *m, const struct attr *a) {
     switch (a->kind) {
     case ATTR_FLOAT:
@@ -213,13 +213,13 @@ static void function(struct message *m, uint32_t field, const struct function *f
     emit_end(e, at);
 }
 
-// The version comes before what it depends on: the walk that measures finds the least one, and any
-// of them takes one byte.
+// The IR version precedes the fields that it depends on: the measuring walk finds the lowest one,
+// and any version takes one byte.
 void message_model(struct message *m) {
     struct emit *e = &m->e;
     const struct model *model = m->model;
     int64_t version = model->ir_version;
-    emit_int(e, 1, version > m->least_version ? version : m->least_version);
+    emit_int(e, 1, version > m->min_ir_version ? version : m->min_ir_version);
     emit_text(e, 2, model->producer);
     emit_text(e, 3, model->producer_version);
     emit_text(e, 4, model->domain);

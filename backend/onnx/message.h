@@ -1,20 +1,19 @@
-// The ONNX messages: how each part of the IR is laid out in fields, in ascending order. The same
-// walk measures and writes (emit.h). While measuring it also notes what it comes across: the
-// tensors, which may have to move to another file, and the least IR version that has every feature
-// in use.
+// The ONNX messages: the fields of each part of the IR, in ascending order. The same walk measures
+// and writes (emit.h). The measuring walk also collects the tensors, which may have to move to
+// another file, and the lowest IR version that has all features in use.
 #pragma once
 
 #include "backend/onnx/emit.h"
 #include "ir/graph.h"
 
-// Where the bytes of a tensor are to be found, when that is another file.
+// The external data of a tensor in the output.
 struct payload_target {
     const char *location;
-    bool moved;              // into the data file of this output; else only its location changes
+    bool moved;              // into the data file of this output; else only the location changes
     int64_t offset, n_bytes; // of a moved one
 };
 
-struct found {
+struct tensor_use {
     const struct tensor *tensor;
     bool is_init; // an initializer; else part of an attribute
 };
@@ -22,17 +21,17 @@ struct found {
 struct message {
     struct emit e;
     const struct model *model;
-    VEC(struct found) tensors; // in the order of the file, when `note`
-    bool note;
-    int64_t least_version;
-    struct map places; // tensor -> index into `place`
-    struct payload_target *place;
+    VEC(struct tensor_use) tensors; // in file order; filled by a walk with `collect`
+    bool collect;
+    int64_t min_ir_version;
+    struct map target_of; // tensor -> index into `targets`
+    struct payload_target *targets;
 };
 
-void message_model(struct message *m); // one walk over everything
+void message_model(struct message *m); // one walk over the model
 
-// For the above.
-enum ir_version {       // the first version that has a feature
+// The first IR version with a feature.
+enum ir_version {
     IR_LOOSE_INITS = 4, // initializers that are not inputs; bfloat16
     IR_QUANTIZATION = 5,
     IR_SPARSE = 6,
@@ -46,9 +45,9 @@ enum ir_version {       // the first version that has a feature
 };
 void message_needs(struct message *m, enum ir_version v);
 void message_pairs(struct message *m, uint32_t field, struct pairs p);
-void message_metadata(struct message *m, uint32_t field, struct pairs p); // not the model's
+void message_metadata(struct message *m, uint32_t field, struct pairs p); // below the model
 void message_type(struct message *m, uint32_t field, const struct type *t);
-// A name other than NULL stands in for the tensor's own.
+// A `name` that is not NULL replaces the tensor's own.
 void message_tensor(struct message *m, uint32_t field, const struct tensor *t, const char *name,
                     bool is_init);
 void message_sparse(struct message *m, uint32_t field, const struct sparse *s, const char *name,

@@ -1,12 +1,12 @@
-// The ONNX messages below a node: types, tensors, pairs of strings. See message.h.
+// The ONNX messages below a node: types, tensors, string pairs. See message.h.
 #include "backend/onnx/message.h"
 
 #include <stdio.h>
 #include <string.h>
 
 void message_needs(struct message *m, enum ir_version v) {
-    if (m->least_version < (int64_t)v)
-        m->least_version = v;
+    if (m->min_ir_version < (int64_t)v)
+        m->min_ir_version = v;
 }
 
 static void elem_needs(struct message *m, enum elem e) {
@@ -128,7 +128,7 @@ void message_type(struct message *m, uint32_t field, const struct type *t) {
     emit_end(&m->e, at);
 }
 
-// Elements that are in the model itself: a list in its own field, strings one by one.
+// Elements inside the model: a packed list in its field, strings one by one.
 static void payload(struct message *m, const struct tensor *t, enum payload which, uint32_t field) {
     if (t->payload != which)
         return;
@@ -145,8 +145,8 @@ static void pair_number(struct message *m, uint32_t field, const char *key, int6
     pair(m, field, (struct pair){.key = key, .value = text});
 }
 
-// A tensor that was moved has a place of its own; one that was external before keeps its pairs, a
-// checksum for instance, but for its location.
+// A moved tensor gets a new location, offset and length. One that was external before keeps its
+// other pairs, such as a checksum.
 static void external(struct message *m, const struct tensor *t, const struct payload_target *p) {
     enum { EXTERNAL_DATA = 13, DATA_LOCATION = 14, EXTERNAL = 1 };
     if (p && p->moved) {
@@ -164,23 +164,23 @@ static void external(struct message *m, const struct tensor *t, const struct pay
     emit_int(&m->e, DATA_LOCATION, EXTERNAL);
 }
 
-static const struct payload_target *place_of(const struct message *m, const struct tensor *t) {
+static const struct payload_target *target_of(const struct message *m, const struct tensor *t) {
     int64_t i;
-    return map_get_int(&m->places, (int64_t)(intptr_t)t, &i) ? &m->place[i] : NULL;
+    return map_get_int(&m->target_of, (int64_t)(intptr_t)t, &i) ? &m->targets[i] : NULL;
 }
 
-static void note(struct message *m, const struct tensor *t, bool is_init) {
-    if (m->note && !m->e.failed &&
-        !VEC_PUSH(m->e.arena, &m->tensors, ((struct found){.tensor = t, .is_init = is_init})))
+static void collect(struct message *m, const struct tensor *t, bool is_init) {
+    if (m->collect && !m->e.failed &&
+        !VEC_PUSH(m->e.arena, &m->tensors, ((struct tensor_use){.tensor = t, .is_init = is_init})))
         m->e.failed = diag_out_of_memory(m->e.d);
 }
 
 void message_tensor(struct message *m, uint32_t field, const struct tensor *t, const char *name,
                     bool is_init) {
     struct emit *e = &m->e;
-    const struct payload_target *p = place_of(m, t);
+    const struct payload_target *p = target_of(m, t);
     bool inside = t->payload != PAYLOAD_EXTERNAL && !(p && p->moved);
-    note(m, t, is_init);
+    collect(m, t, is_init);
     elem_needs(m, t->elem);
     size_t at = emit_begin(e, field);
     for (int32_t i = 0; i < t->rank; i++)
@@ -214,7 +214,7 @@ void message_tensor(struct message *m, uint32_t field, const struct tensor *t, c
     emit_end(e, at);
 }
 
-// A sparse tensor is named by its values.
+// A sparse tensor has the name of its values.
 void message_sparse(struct message *m, uint32_t field, const struct sparse *s, const char *name,
                     bool is_init) {
     message_needs(m, IR_SPARSE);

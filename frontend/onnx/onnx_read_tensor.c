@@ -65,11 +65,11 @@ static void read_arrays(struct reader *r, const struct reader_path *where,
     if (n)
         memcpy(to, p->n_float_data ? (const void *)p->float_data : p->double_data, n);
     for (size_t i = 0; i < p->n_int32_data; i++)
-        n += wire_put_varint(to + n, (uint64_t)(int64_t)p->int32_data[i]);
+        n += varint_put(to + n, (uint64_t)(int64_t)p->int32_data[i]);
     for (size_t i = 0; i < p->n_int64_data; i++)
-        n += wire_put_varint(to + n, (uint64_t)p->int64_data[i]);
+        n += varint_put(to + n, (uint64_t)p->int64_data[i]);
     for (size_t i = 0; i < p->n_uint64_data; i++)
-        n += wire_put_varint(to + n, p->uint64_data[i]);
+        n += varint_put(to + n, p->uint64_data[i]);
     status st = source_memory(r->a, r->d, to, (int64_t)n, &memory);
     if (st) {
         r->st = st;

@@ -92,7 +92,7 @@ struct bytes reader_extra(struct reader *r, const ProtobufCMessage *m) {
     for (unsigned i = 0; i < m->n_unknown_fields; i++) {
         // protobuf-c keeps the bytes behind the tag, including a length.
         const ProtobufCMessageUnknownField *f = &m->unknown_fields[i];
-        out.n += wire_put_varint(to + out.n, (uint64_t)f->tag << 3 | (unsigned)f->wire_type);
+        out.n += varint_put(to + out.n, (uint64_t)f->tag << 3 | (unsigned)f->wire_type);
         memcpy(to + out.n, f->data, f->len);
         out.n += f->len;
     }
@@ -111,8 +111,8 @@ struct bytes reader_packed(struct reader *r, const ProtobufCMessage *const *at, 
     out.at = to;
     for (size_t i = 0; i < n; i++) {
         if (field) {
-            out.n += wire_put_varint(to + out.n, (uint64_t)field << 3 | 2);
-            out.n += wire_put_varint(to + out.n, protobuf_c_message_get_packed_size(at[i]));
+            out.n += varint_put(to + out.n, (uint64_t)field << 3 | 2);
+            out.n += varint_put(to + out.n, protobuf_c_message_get_packed_size(at[i]));
         }
         out.n += protobuf_c_message_pack(at[i], to + out.n);
     }

@@ -18,8 +18,7 @@
 enum {
     TAG_BYTES = 5,
     LENGTH_BYTES = 5, // the maximum of protobuf-c: 32 GiB
-    VARINT_BYTES = 10,
-    LOOK_AHEAD = 32, // a tag with its length or number is shorter
+    LOOK_AHEAD = 32,  // a tag with its length or number is shorter
     REFERENCE_BYTES = 4,
 };
 

@@ -12,6 +12,7 @@
 #include <protobuf-c/protobuf-c.h>
 
 #include "ir/base/file.h"
+#include "ir/base/varint.h"
 
 // Bytes that the slim copy leaves out, and the number of their field.
 struct wire_lift {
@@ -47,15 +48,6 @@ status wire_slim(const struct source *s, const struct wire_scan *scan, struct ar
 // In the slim copy a payload is a raw_data of four bytes: its index in scan.payloads, or -1 when
 // the bytes are no reference.
 int64_t wire_reference(const struct wire_scan *scan, const uint8_t *bytes, size_t n);
-
-// Writes a varint, at most 10 bytes; returns its length.
-static inline size_t wire_put_varint(uint8_t *to, uint64_t x) {
-    size_t n = 0;
-    for (; x >= 0x80; x >>= 7)
-        to[n++] = (uint8_t)(x | 0x80);
-    to[n++] = (uint8_t)x;
-    return n;
-}
 
 // What kind of file a non-ONNX file is ("a PNG image"), by its first bytes; NULL: unknown.
 const char *wire_guess(const struct source *s);

@@ -26,7 +26,7 @@ status wire_slim(const struct source *source, const struct wire_scan *scan, stru
         to += e->at - from;
         from = e->at + e->cut;
         if (e->patch == WIRE_LENGTH)
-            to += wire_put_varint(to, (uint64_t)e->value);
+            to += varint_put(to, (uint64_t)e->value);
         else if (e->patch == WIRE_REFERENCE)
             to = put_reference(to, (uint32_t)e->value);
     }
