@@ -1,5 +1,5 @@
-// ONNX's multi-device annotations: see annotate.h. The messages are made in their generated form
-// and packed at once, for the graph carries them as bytes.
+// ONNX multi-device annotations: see annotate.h. The graph holds them as bytes, so each message is
+// built with protobuf-c and packed at once.
 #include "backend/annotate.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ struct annotating {
     struct model *m;
     struct arena *scratch; // of one node
     const char *name;      // of the configuration
-    int64_t *device_of;    // per value: the device that makes it, from 0
+    int64_t *device_of;    // per value: the device that computes it, from 0; -1: none
 };
 
 static bool is_taken(const struct model *m, const char *name) {
@@ -27,7 +27,7 @@ static bool is_taken(const struct model *m, const char *name) {
     return taken;
 }
 
-// "mfc", or the first of "mfc2", "mfc3", … that the model does not have.
+// The first of "mfc", "mfc2", "mfc3", … that is not taken.
 static const char *free_name(const struct model *m) {
     struct str name = str_make(m->arena);
     str_add(&name, "mfc");
@@ -55,7 +55,7 @@ static bool add_configuration(struct annotating *x) {
     return VEC_PUSH(m->arena, &m->configurations, b);
 }
 
-// Where an operand is: on one device, in one piece.
+// An operand on one device, unsharded.
 static Onnx__ShardingSpecProto *spec_of(struct annotating *x, value_id v, int64_t device) {
     Onnx__ShardingSpecProto *s = ARENA_NEW(x->scratch, Onnx__ShardingSpecProto);
     int64_t *on = ARENA_NEW(x->scratch, int64_t);
@@ -69,7 +69,8 @@ static Onnx__ShardingSpecProto *spec_of(struct annotating *x, value_id v, int64_
     return s;
 }
 
-// What is sent is with the sender until this node, an Identity, has run; all else is here.
+// The input of a transfer (an Identity) is on the sending device; all other operands are on the
+// node's own.
 static bool add_specs(struct annotating *x, const struct node *n,
                       Onnx__NodeDeviceConfigurationProto *c) {
     int64_t here = (int64_t)n->device - 1;
@@ -87,7 +88,7 @@ static bool add_specs(struct annotating *x, const struct node *n,
 static bool annotate_node(struct annotating *x, struct node *n, uint32_t round) {
     Onnx__NodeDeviceConfigurationProto c = ONNX__NODE_DEVICE_CONFIGURATION_PROTO__INIT;
     Onnx__NodeDeviceConfigurationProto *list = &c;
-    Onnx__NodeProto holder = ONNX__NODE_PROTO__INIT; // packs to the field of a node, tag and all
+    Onnx__NodeProto holder = ONNX__NODE_PROTO__INIT; // packs to one field with its tag
     c.configuration_id = (char *)x->name;
     c.has_pipeline_stage = 1;
     c.pipeline_stage = (int32_t)round;

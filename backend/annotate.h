@@ -1,12 +1,12 @@
-// The devices of a placed plan in ONNX's own words (multi-device annotations, IR version 11),
-// beside the metadata that every placed plan has.
+// The devices of a placed plan as ONNX multi-device annotations (IR version 11), in addition to the
+// metadata of every placed plan.
 #pragma once
 
 #include "ir/base/diag.h"
 #include "ir/graph.h"
 
-// Adds a device configuration with the devices of the model; and to every node that is on a device
-// an entry of that configuration: where each of its operands is, whole, and as its pipeline stage
-// the round (parts.h) that it runs in. What the model has of other configurations stays. Every node
-// must be on a device, as parts_of wants it.
+// Adds a device configuration with the devices of the model, and to each node an entry of that
+// configuration: the device of each operand, unsharded, and the node's round (parts.h) as its
+// pipeline stage. Other configurations of the model stay. Every node must be on a device, as
+// parts_of requires.
 status annotate_devices(struct model *m, struct diags *d);

@@ -1,5 +1,5 @@
-// A model as a picture in Graphviz's language: `mfc convert model.onnx model.dot`, then
-// `dot -Tsvg model.dot -o model.svg`.
+// A model as a graph in the DOT language of Graphviz: `mfc convert model.onnx model.dot`, then `dot
+// -Tsvg model.dot -o model.svg`.
 #pragma once
 
 #include "ir/graph.h"

@@ -1,7 +1,8 @@
-// Cutting a placed graph into parts: see parts.h. Stages: a round for every node, in order; the
-// parts that occur, sorted; then what crosses between them.
+// Partitions a placed graph: see parts.h. Stages: assign a round to every node, in order; list the
+// parts and sort them; find the values that cross between parts.
 #include "backend/parts.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,16 +10,16 @@
 #include "ir/devices.h"
 #include "ir/keys.h"
 
-struct cutting {
+struct partition {
     const struct graph *g;
     struct arena *arena;
     struct diags *diags;
     struct parts *out;
-    uint32_t *round_of;  // per node
-    uint32_t *round_now; // per device
-    uint32_t *seen;      // per value: 1 + the part that noted it last as its input
-    bool *listed;        // per value: among its part's outputs
-    size_t part;         // the one whose operands are being noted
+    uint32_t *round_of;      // per node
+    uint32_t *current_round; // per device
+    uint32_t *seen;          // per value: 1 + the last part that has it as an input
+    bool *is_out;            // per value: an output of its part
+    size_t part;             // the current part
     status failed;
 };
 
@@ -27,7 +28,7 @@ static bool is_constant(const struct graph *g, node_id id) {
 }
 
 static void wait_for(void *to, value_id v, node_id user) {
-    struct cutting *c = to;
+    struct partition *c = to;
     node_id def = graph_value(c->g, v)->def;
     uint32_t device = graph_node(c->g, user)->device;
     if (devices_resident(c->g, v) || graph_node(c->g, def)->device == device)
@@ -35,10 +36,10 @@ static void wait_for(void *to, value_id v, node_id user) {
     if (graph_node(c->g, user)->op != OP_Identity)
         c->failed = diag_error(
             c->diags, DIAG_UNPLACED, loc_path(c->g->model->path, node_path(c->g, user, c->arena)),
-            "it reads %s from another device without a transfer; run pass transfer first",
+            "the node reads %s from another device without a transfer; run pass transfer first",
             graph_value(c->g, v)->name);
-    if (c->round_now[device] <= c->round_of[def.i])
-        c->round_now[device] = c->round_of[def.i] + 1;
+    if (c->current_round[device] <= c->round_of[def.i])
+        c->current_round[device] = c->round_of[def.i] + 1;
 }
 
 static void each_operand(const struct graph *g, node_id id, visit_use *visit, void *to) {
@@ -49,7 +50,7 @@ static void each_operand(const struct graph *g, node_id id, visit_use *visit, vo
     node_captured(g, id, visit, to);
 }
 
-static status find_rounds(struct cutting *c) {
+static status find_rounds(struct partition *c) {
     const struct graph *g = c->g;
     for (size_t i = 0; i < g->order.n && !c->failed; i++) {
         node_id id = g->order.at[i];
@@ -58,9 +59,9 @@ static status find_rounds(struct cutting *c) {
         if (!graph_node(g, id)->device)
             return diag_error(c->diags, DIAG_UNPLACED,
                               loc_path(g->model->path, node_path(g, id, c->arena)),
-                              "it is on no device");
+                              "the node is on no device; place the model first (--rig)");
         each_operand(g, id, wait_for, c);
-        c->round_of[id.i] = c->round_now[graph_node(g, id)->device];
+        c->round_of[id.i] = c->current_round[graph_node(g, id)->device];
     }
     return c->failed;
 }
@@ -72,13 +73,13 @@ static int by_round(const void *a, const void *b) {
     return x->device < y->device ? -1 : x->device > y->device;
 }
 
-static struct part *part_of_node(struct cutting *c, node_id id) {
+static struct part *part_of_node(struct partition *c, node_id id) {
     struct part key = {.device = graph_node(c->g, id)->device, .round = c->round_of[id.i]};
     return bsearch(&key, c->out->at, c->out->n, sizeof key, by_round);
 }
 
-// One entry a node, sorted, then each kind once.
-static bool list_parts(struct cutting *c) {
+// One entry per node, sorted, without duplicates.
+static bool list_parts(struct partition *c) {
     const struct graph *g = c->g;
     size_t n = 0;
     c->out->at = ARENA_ARRAY(c->arena, struct part, g->order.n);
@@ -106,15 +107,15 @@ static bool list_parts(struct cutting *c) {
     return ok;
 }
 
-static void note_output(struct cutting *c, value_id v) {
+static void add_output(struct partition *c, value_id v) {
     struct part *maker = &c->out->at[c->out->of[v.i] - 1];
-    if (!c->listed[v.i] && !VEC_PUSH(c->arena, &maker->out, v))
+    if (!c->is_out[v.i] && !VEC_PUSH(c->arena, &maker->out, v))
         c->failed = diag_out_of_memory(c->diags);
-    c->listed[v.i] = true;
+    c->is_out[v.i] = true;
 }
 
-static void note_operand(void *to, value_id v, node_id user) {
-    struct cutting *c = to;
+static void add_operand(void *to, value_id v, node_id user) {
+    struct partition *c = to;
     uint32_t here = (uint32_t)c->part + 1;
     const struct value *at = graph_value(c->g, v);
     bool is_fed = at->is_input && !at->init && !at->sparse_init;
@@ -124,61 +125,63 @@ static void note_operand(void *to, value_id v, node_id user) {
     c->seen[v.i] = here;
     if (!at->type)
         c->failed = diag_error(c->diags, DIAG_UNSUPPORTED, loc_file(c->g->model->path),
-                               "the type of %s, which is sent or kept between parts, is not known",
+                               "the type of %s, which passes from one part to another, is unknown; "
+                               "declare it in value_info",
                                at->name);
     if (!VEC_PUSH(c->arena, &c->out->at[c->part].in, v))
         c->failed = diag_out_of_memory(c->diags);
     if (!is_fed)
-        note_output(c, v);
+        add_output(c, v);
 }
 
-static status note_crossings(struct cutting *c) {
+static status find_crossings(struct partition *c) {
     for (size_t i = 0; i < c->g->outputs.n; i++) {
         value_id v = c->g->outputs.at[i];
         if (!c->out->of[v.i])
             return diag_error(c->diags, DIAG_UNSUPPORTED, loc_file(c->g->model->path),
-                              "output %s is an input or a constant, which no device makes",
+                              "output %s is an input or a constant, which no device computes; "
+                              "remove it from the outputs",
                               graph_value(c->g, v)->name);
-        note_output(c, v);
+        add_output(c, v);
     }
     for (c->part = 0; c->part < c->out->n; c->part++)
         for (size_t i = 0; i < c->out->at[c->part].nodes.n && !c->failed; i++)
-            each_operand(c->g, c->out->at[c->part].nodes.at[i], note_operand, c);
+            each_operand(c->g, c->out->at[c->part].nodes.at[i], add_operand, c);
     return c->failed;
 }
 
 status parts_of(const struct graph *g, struct arena *a, struct diags *d, struct parts *out) {
     *out = (struct parts){.of = ARENA_ARRAY(a, uint32_t, g->values.n)};
-    struct cutting c = {.g = g,
-                        .arena = a,
-                        .diags = d,
-                        .out = out,
-                        .round_of = ARENA_ARRAY(a, uint32_t, g->nodes.n),
-                        .round_now = ARENA_ARRAY(a, uint32_t, g->model->device_names.n + 1),
-                        .seen = ARENA_ARRAY(a, uint32_t, g->values.n),
-                        .listed = ARENA_ARRAY(a, bool, g->values.n)};
-    if (!out->of || !c.round_of || !c.round_now || !c.seen || !c.listed)
+    struct partition c = {.g = g,
+                          .arena = a,
+                          .diags = d,
+                          .out = out,
+                          .round_of = ARENA_ARRAY(a, uint32_t, g->nodes.n),
+                          .current_round = ARENA_ARRAY(a, uint32_t, g->model->device_names.n + 1),
+                          .seen = ARENA_ARRAY(a, uint32_t, g->values.n),
+                          .is_out = ARENA_ARRAY(a, bool, g->values.n)};
+    if (!out->of || !c.round_of || !c.current_round || !c.seen || !c.is_out)
         return diag_out_of_memory(d);
     status st = find_rounds(&c);
     if (st)
         return st;
-    return list_parts(&c) ? note_crossings(&c) : diag_out_of_memory(d);
+    return list_parts(&c) ? find_crossings(&c) : diag_out_of_memory(d);
 }
 
-static void need(void *to, value_id v, node_id user) {
+static void mark_needed(void *to, value_id v, node_id user) {
     bool *needed = to;
     (void)user;
     needed[v.i] = true;
 }
 
-// The nodes of the part, behind the constants that they read; all others are removed.
+// Keeps the nodes of the part and the constants that they read; removes all others.
 static bool keep_nodes(struct graph *g, const struct part *p, bool *needed, struct arena *a) {
     bool *kept = ARENA_ARRAY(a, bool, g->nodes.n);
     size_t n = 0;
     if (!kept)
         return false;
     for (size_t i = 0; i < p->nodes.n; i++) {
-        each_operand(g, p->nodes.at[i], need, needed);
+        each_operand(g, p->nodes.at[i], mark_needed, needed);
         kept[p->nodes.at[i].i] = true;
     }
     for (size_t i = 0; i < g->order.n; i++) {
@@ -222,6 +225,7 @@ static bool set_outputs(struct graph *g, const struct part *p) {
 
 struct model *part_model(const struct model *m, const struct parts *parts, size_t i,
                          struct arena *a) {
+    assert(i < parts->n);
     const struct part *p = &parts->at[i];
     struct model *copy = model_copy(m, a);
     bool *needed = ARENA_ARRAY(a, bool, m->graph->values.n);

@@ -1,5 +1,5 @@
-// A plan for machines: see plan_json.h. Nodes go by their names, which are unique in a step that
-// mfc has made.
+// A plan as JSON: see plan_json.h. Nodes are identified by their names, which are unique in a
+// training step.
 #include "backend/plan_json.h"
 
 #include "backend/timeline.h"
@@ -14,11 +14,11 @@ static void add_text(struct json_writer *w, const char *key, const char *text) {
 
 static void add_number(struct json_writer *w, const char *key, int64_t x) {
     json_write_line(w);
-    json_write_int_if(w, key, x != FACTS_UNKNOWN, x);
+    json_write_int_if(w, key, x != PLAN_FACTS_UNKNOWN, x);
 }
 
-static void add_facts(struct json_writer *w, const struct facts *f, const struct timeline *before,
-                      const struct timeline *after) {
+static void add_facts(struct json_writer *w, const struct plan_facts *f,
+                      const struct timeline *before, const struct timeline *after) {
     add_text(w, "model", f->title);
     add_text(w, "command", f->command);
     add_text(w, "mfc", f->version);
@@ -32,13 +32,13 @@ static void add_facts(struct json_writer *w, const struct facts *f, const struct
     add_number(w, "fused_peak_bytes", f->fused_peak_bytes);
     add_number(w, "arena_bytes", f->arena_bytes);
     add_number(w, "liveness_bytes", after->liveness.peak_bytes);
-    add_number(w, "unplanned_peak_bytes", f->unplanned_peak_bytes);
+    add_number(w, "unplanned_peak_bytes", f->baseline_peak_bytes);
     add_number(w, "unplanned_liveness_bytes", before->liveness.peak_bytes);
     add_number(w, "fixed_bytes", after->storage.persistent_bytes);
     add_number(w, "least_bytes", f->min_bytes);
-    bool known = f->cost != FACTS_UNKNOWN || !after->has_costs;
+    bool known = f->cost != PLAN_FACTS_UNKNOWN || !after->has_costs;
     add_number(w, "cost", known ? f->cost : after->cost);
-    known = f->base_cost != FACTS_UNKNOWN || !after->has_costs;
+    known = f->base_cost != PLAN_FACTS_UNKNOWN || !after->has_costs;
     add_number(w, "base_cost", known ? f->base_cost : after->cost - after->recompute_cost);
     add_number(w, "bound", f->bound);
     add_number(w, "makespan", f->makespan);
@@ -52,7 +52,7 @@ static void add_facts(struct json_writer *w, const struct facts *f, const struct
     add_number(w, "control_nodes", after->n_control);
 }
 
-// What is held at the peak, largest first.
+// The tensors in memory at the peak, largest first.
 static void add_peak(struct json_writer *w, const struct timeline *t) {
     uint32_t held[PEAK_SHOWN];
     if (!t->n_steps)
@@ -70,7 +70,7 @@ static void add_peak(struct json_writer *w, const struct timeline *t) {
         json_write_object(w, NULL);
         json_write_text(w, "name", graph_value(t->graph, t->storage.first[held[k]])->name);
         json_write_int(w, "bytes", t->storage.bytes[held[k]]);
-        json_write_text(w, "holder", holder_name(t->holder[held[k]]));
+        json_write_text(w, "holder", timeline_holder_name(t->holder[held[k]]));
         json_write_end(w);
     }
     json_write_end(w);
@@ -101,7 +101,7 @@ static void add_devices(struct json_writer *w, const struct timeline *t) {
     json_write_int(w, "span", t->span);
 }
 
-// Control nodes are not part of the order: they are made again from it.
+// Control nodes are left out: reading the order back makes them anew.
 static void add_order(struct json_writer *w, const struct timeline *t) {
     bool is_first = true;
     json_write_line(w);
@@ -117,13 +117,13 @@ static void add_order(struct json_writer *w, const struct timeline *t) {
     json_write_end(w);
 }
 
-status plan_json_print(struct str *out, const struct model *unplanned, const struct model *plan,
-                       const struct facts *facts, struct diags *d) {
+status plan_json_print(struct str *out, const struct model *baseline, const struct model *plan,
+                       const struct plan_facts *facts, struct diags *d) {
     struct arena scratch = arena_make(out->arena->mem);
     struct timeline before, after;
     status st = timeline_make(plan, &scratch, d, &after);
     if (st == ST_OK)
-        st = timeline_make(unplanned, &scratch, d, &before);
+        st = timeline_make(baseline, &scratch, d, &before);
     if (st == ST_OK) {
         struct json_writer w = json_write_document(out, JSON_WRITE_COMPACT, "mfc-plan");
         add_facts(&w, facts, &before, &after);

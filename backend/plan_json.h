@@ -1,8 +1,8 @@
-// A plan for machines: what is known of it, and the order in which everything runs. docs/schemas
-// has its schema. `--plan-in` reads the order back.
+// A plan as JSON (docs/schemas/mfc-plan.schema.json): its facts and its order, which `--plan-in`
+// reads back.
 #pragma once
 
-#include "backend/facts.h"
+#include "backend/plan_facts.h"
 
-status plan_json_print(struct str *out, const struct model *unplanned, const struct model *plan,
-                       const struct facts *facts, struct diags *d);
+status plan_json_print(struct str *out, const struct model *baseline, const struct model *plan,
+                       const struct plan_facts *facts, struct diags *d);

@@ -1,9 +1,9 @@
-// A placed plan as a folder: see split.h. Stages: cut it into parts; one sequence of events for all
-// devices together (run a part, send what it made); every device's share of that sequence is its
-// program; write everything into a folder beside the target, and rename that.
+// A placed plan as a folder: see split.h. Stages: partition the graph; make one sequence of events
+// for all devices (run a part, send a result); the events of one device are its program; write
+// everything into a temporary folder beside the target and rename it.
 //
-// As a transfer is one event of one sequence, programs that follow it with sends and receives that
-// block cannot wait for each other in a circle.
+// A transfer is one event of the common sequence, so programs with blocking sends and receives
+// cannot deadlock.
 #include "backend/split.h"
 
 #include <dirent.h>
@@ -23,9 +23,9 @@ enum event_kind { EVENT_RUN, EVENT_SEND };
 
 struct event {
     enum event_kind kind;
-    size_t part;    // RUN: this one; SEND: the one that made the value
+    size_t part;    // RUN: the part; SEND: the part that computed the value
     value_id value; // SEND
-    uint32_t to;    // SEND: the device
+    uint32_t to;    // SEND: the receiving device
 };
 
 struct split {
@@ -34,7 +34,7 @@ struct split {
     struct diags *diags;
     struct parts parts;
     VEC(struct event) events;
-    bool *reads; // per device and value: a part of it reads what another part makes
+    bool *reads; // per device and value: a part on the device has the value as an input
     status (*prepare)(void *to, struct model *part); // may be NULL
     void *prepare_to;
     size_t *last; // per device and value: the last event at which the device needs it
@@ -70,8 +70,8 @@ static void add_names(const struct split *s, struct json_writer *w, const char *
     json_write_end(w);
 }
 
-// Notes the last event at which each device needs each value.
-static void note_last(struct split *s) {
+// Sets the last event at which each device needs each value.
+static void find_last(struct split *s) {
     size_t n = s->m->graph->values.n;
     for (size_t e = 0; e < s->events.n; e++) {
         const struct event *at = &s->events.at[e];
@@ -86,7 +86,7 @@ static void note_last(struct split *s) {
     }
 }
 
-// What the device holds and needs no more behind event `e`.
+// The values that the device no longer needs after event `e`.
 static void add_freed(struct split *s, struct json_writer *w, uint32_t device, size_t e) {
     const struct graph *g = s->m->graph;
     const struct event *at = &s->events.at[e];
@@ -126,8 +126,8 @@ static void add_step(struct split *s, struct json_writer *w, uint32_t device, si
     json_write_end(w);
 }
 
-// One event of the sequence is a step of the devices that take part.
-static bool takes_part(const struct split *s, const struct event *at, uint32_t device) {
+// The device runs, sends or receives in this event.
+static bool is_involved(const struct split *s, const struct event *at, uint32_t device) {
     return s->parts.at[at->part].device == device || (at->kind == EVENT_SEND && at->to == device);
 }
 
@@ -136,7 +136,7 @@ static void add_program(struct split *s, struct json_writer *w, uint32_t device)
     json_write_text(w, "name", s->m->device_names.at[device - 1]);
     json_write_array(w, "steps");
     for (size_t e = 0; e < s->events.n; e++)
-        if (takes_part(s, &s->events.at[e], device)) {
+        if (is_involved(s, &s->events.at[e], device)) {
             json_write_line(w);
             add_step(s, w, device, e);
         }
@@ -144,7 +144,7 @@ static void add_program(struct split *s, struct json_writer *w, uint32_t device)
     json_write_end(w);
 }
 
-// Devices that have nothing to do are left out.
+// Devices without events are left out.
 static void print_manifest(struct split *s, struct str *out) {
     const struct graph *g = s->m->graph;
     struct json_writer w = json_write_document(out, JSON_WRITE_SPACED, "mfc-split");
@@ -153,7 +153,7 @@ static void print_manifest(struct split *s, struct str *out) {
     for (uint32_t device = 1; device <= s->m->device_names.n; device++) {
         bool works = false;
         for (size_t e = 0; e < s->events.n && !works; e++)
-            works = takes_part(s, &s->events.at[e], device);
+            works = is_involved(s, &s->events.at[e], device);
         if (!works)
             continue;
         json_write_line(&w);
@@ -209,20 +209,21 @@ status split_write(const struct model *m, const char *folder,
     size_t n_pairs = m->graph->values.n * m->device_names.n;
     s.reads = ARENA_ARRAY(&a, bool, n_pairs);
     s.last = ARENA_ARRAY(&a, size_t, n_pairs);
-    char *making = str_format(&a, "%s.XXXXXX", folder);
-    if (!st && (!s.reads || !s.last || !making || !list_events(&s)))
+    char *temporary = str_format(&a, "%s.XXXXXX", folder);
+    if (!st && (!s.reads || !s.last || !temporary || !list_events(&s)))
         st = diag_out_of_memory(d);
-    if (!st && (!mkdtemp(making) || chmod(making, 0777 & ~S_IWOTH & ~S_IWGRP) != 0))
-        st = diag_error(d, DIAG_IO, loc_file(folder), "cannot make a folder beside it: %s",
+    if (!st && (!mkdtemp(temporary) || chmod(temporary, 0777 & ~S_IWOTH & ~S_IWGRP) != 0))
+        st = diag_error(d, DIAG_IO, loc_file(folder), "cannot create a folder beside it: %s",
                         strerror(errno));
     if (!st) {
-        note_last(&s);
-        st = write_files(&s, making);
-        if (!st && rename(making, folder) != 0)
-            st = diag_error(d, DIAG_IO, loc_file(folder), "cannot put the folder in place: %s",
+        find_last(&s);
+        st = write_files(&s, temporary);
+        if (!st && rename(temporary, folder) != 0)
+            st = diag_error(d, DIAG_IO, loc_file(folder),
+                            "cannot create the folder: %s; the target must not exist or be empty",
                             strerror(errno));
         if (st)
-            remove_folder(&a, making);
+            remove_folder(&a, temporary);
     }
     arena_free(&a);
     return st;

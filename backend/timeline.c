@@ -1,20 +1,21 @@
-// A model over time: see timeline.h. Stages: what each step is (kind of work, device); when it
-// runs; who holds which storage; how much is held at each step, device by device.
+// The timeline of a plan: see timeline.h. Stages: classify the steps (kind of work, device); set
+// their times; classify the storages; add up the memory in use at each step, device by device.
 #include "backend/timeline.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "ir/base/checked.h"
 #include "ir/devices.h"
 #include "ir/keys.h"
 
-const char *holder_name(enum holder h) {
+const char *timeline_holder_name(enum holder h) {
     static const char *const names[] = {"parameters and inputs", "activations", "recomputed",
                                         "gradients", "workspace"};
     return names[h];
 }
 
-const char *work_name(enum work w) {
+const char *timeline_work_name(enum work w) {
     static const char *const names[] = {"forward", "backward", "recompute", "transfer", "control"};
     return names[w];
 }
@@ -25,29 +26,29 @@ node_id timeline_origin(const struct graph *g, node_id n) {
 }
 
 static bool has_role(const struct node *n, const char *role) {
-    const char *said = pairs_get(&n->metadata, KEY_ROLE);
-    return said && strcmp(said, role) == 0;
+    const char *actual = pairs_get(&n->metadata, KEY_ROLE);
+    return actual && strcmp(actual, role) == 0;
 }
 
-// What the first output, which is the loss, depends on, and what is repeated of it. The order is
-// topological, so one walk from its end is enough.
+// The nodes that the loss (the first output) depends on, and the originals of recomputed ones. The
+// order is topological, so one backward walk suffices.
 static bool *find_forward(const struct timeline *t, struct arena *a) {
     const struct graph *g = t->graph;
-    bool *wanted = ARENA_ARRAY(a, bool, g->nodes.n);
-    if (!wanted || !g->outputs.n)
-        return wanted;
-    wanted[graph_value(g, g->outputs.at[0])->def.i] = true;
+    bool *forward = ARENA_ARRAY(a, bool, g->nodes.n);
+    if (!forward || !g->outputs.n)
+        return forward;
+    forward[graph_value(g, g->outputs.at[0])->def.i] = true;
     for (size_t i = t->n_steps; i-- > 0;) {
         const struct node *n = graph_node(g, t->order[i]);
-        if (!wanted[t->order[i].i])
+        if (!forward[t->order[i].i])
             continue;
-        wanted[n->again.i] = true;
-        // What else a control node reads it only waits for.
+        forward[n->again.i] = true;
+        // The first input of a control node is data; the others only delay it.
         uint32_t n_read = has_role(n, "control") && n->n_in ? 1 : n->n_in;
         for (uint32_t k = 0; k < n_read; k++)
-            wanted[graph_value(g, n->in[k])->def.i] = true;
+            forward[graph_value(g, n->in[k])->def.i] = true;
     }
-    return wanted;
+    return forward;
 }
 
 static enum work work_of(const struct node *n, bool is_first, bool is_forward) {
@@ -55,10 +56,10 @@ static enum work work_of(const struct node *n, bool is_first, bool is_forward) {
         return WORK_CONTROL;
     if (has_role(n, "transfer"))
         return WORK_TRANSFER;
-    return !is_first ? WORK_AGAIN : is_forward ? WORK_FORWARD : WORK_BACKWARD;
+    return !is_first ? WORK_RECOMPUTE : is_forward ? WORK_FORWARD : WORK_BACKWARD;
 }
 
-// Devices that have nodes are numbered in the order of the model's list, unplaced nodes first.
+// Numbers the devices that have nodes in the order of the model's list, with unplaced nodes first.
 static bool number_devices(struct timeline *t, struct arena *a) {
     const struct graph *g = t->graph;
     size_t n_names = g->model->device_names.n;
@@ -90,7 +91,7 @@ static bool number_devices(struct timeline *t, struct arena *a) {
     return true;
 }
 
-// Of several executions the first is the work itself, be it the node or a copy of it.
+// The first of several executions counts as the original, even when it is a clone of the node.
 static bool describe_steps(struct timeline *t, struct arena *a) {
     const struct graph *g = t->graph;
     bool *is_forward = find_forward(t, a), *ran = ARENA_ARRAY(a, bool, g->nodes.n);
@@ -104,7 +105,7 @@ static bool describe_steps(struct timeline *t, struct arena *a) {
         t->work[i] = work_of(n, !ran[origin.i], is_forward[origin.i]);
         ran[origin.i] = true;
         t->computes[t->device[i]] |= t->work[i] != WORK_TRANSFER;
-        t->n_recomputed += t->work[i] == WORK_AGAIN;
+        t->n_recomputed += t->work[i] == WORK_RECOMPUTE;
         t->n_control += t->work[i] == WORK_CONTROL;
         t->has_costs = t->has_costs || n->cost > 0;
     }
@@ -125,13 +126,13 @@ static void wait_for(void *to, value_id v, node_id user) {
 }
 
 // False: the costs are too large to add up.
-static bool set_times(struct timeline *t, int64_t *device_free, int64_t *way_free) {
+static bool set_times(struct timeline *t, int64_t *device_free, int64_t *link_free) {
     const struct graph *g = t->graph;
     for (uint32_t i = 0; i < t->n_steps; i++) {
         const struct node *n = graph_node(g, t->order[i]);
         int64_t cost = !t->has_costs ? 1 : n->cost > 0 ? n->cost : 0;
         bool is_sent = t->work[i] == WORK_TRANSFER && t->n_devices > 1;
-        int64_t *lane = is_sent ? &way_free[t->device[i]] : &device_free[t->device[i]];
+        int64_t *lane = is_sent ? &link_free[t->device[i]] : &device_free[t->device[i]];
         struct ready r = {t, *lane};
         for (uint32_t k = 0; k < n->n_in && t->n_devices > 1; k++)
             wait_for(&r, n->in[k], t->order[i]);
@@ -141,7 +142,7 @@ static bool set_times(struct timeline *t, int64_t *device_free, int64_t *way_fre
         if (!checked_add(r.at, cost, &t->end[i]) ||
             (!is_sent && !checked_add(t->cost, cost, &t->cost)))
             return false;
-        if (t->work[i] == WORK_AGAIN)
+        if (t->work[i] == WORK_RECOMPUTE)
             t->recompute_cost += cost; // fits: it is a part of t->cost
         *lane = t->end[i];
         if (t->end[i] > t->span)
@@ -152,26 +153,26 @@ static bool set_times(struct timeline *t, int64_t *device_free, int64_t *way_fre
 
 static void set_holders(struct timeline *t) {
     static const enum holder of_work[] = {
-        [WORK_FORWARD] = HOLDER_ACTIVATION, [WORK_BACKWARD] = HOLDER_GRADIENT,
-        [WORK_AGAIN] = HOLDER_AGAIN,        [WORK_TRANSFER] = HOLDER_ACTIVATION,
+        [WORK_FORWARD] = HOLDER_ACTIVATION,   [WORK_BACKWARD] = HOLDER_GRADIENT,
+        [WORK_RECOMPUTE] = HOLDER_RECOMPUTED, [WORK_TRANSFER] = HOLDER_ACTIVATION,
         [WORK_CONTROL] = HOLDER_ACTIVATION,
     };
     for (uint32_t s = 1; s < t->storage.n; s++) {
         node_id def = graph_value(t->graph, t->storage.first[s])->def;
-        t->holder[s] =
-            t->storage.is_fixed[s] || !def.i ? HOLDER_FIXED : of_work[t->work[t->step_of[def.i]]];
+        t->holder[s] = t->storage.is_fixed[s] || !def.i ? HOLDER_PERSISTENT
+                                                        : of_work[t->work[t->step_of[def.i]]];
     }
 }
 
-// The device that a storage is on: that of the node which makes it.
+// The device of a storage: that of the node that computes it.
 static uint32_t device_of(const struct timeline *t, uint32_t s) {
     node_id def = graph_value(t->graph, t->storage.first[s])->def;
     return def.i ? t->device[t->step_of[def.i]] : 0;
 }
 
-// Fixed storages count on every device that reads them. `seen` holds, per storage, the last device
-// that was found to.
-static int64_t fixed_on(const struct timeline *t, uint32_t device, uint32_t *seen) {
+// Persistent storages count on every device that reads them. `seen` has, per storage, 1 + the last
+// device for which it was counted.
+static int64_t persistent_on(const struct timeline *t, uint32_t device, uint32_t *seen) {
     const struct graph *g = t->graph;
     int64_t sum = 0;
     if (t->n_devices == 1)
@@ -189,7 +190,8 @@ static int64_t fixed_on(const struct timeline *t, uint32_t device, uint32_t *see
     return sum;
 }
 
-// `change` has a row of zeros for each step and one more. All sums fit, as those of liveness_of do.
+// `change` has a row of zeros for each step and one more. All sums fit because those of liveness_of
+// do.
 static void add_device(struct timeline *t, uint32_t device, int64_t (*change)[HOLDER_COUNT_],
                        uint32_t *seen) {
     const struct liveness *l = &t->liveness;
@@ -199,7 +201,7 @@ static void add_device(struct timeline *t, uint32_t device, int64_t (*change)[HO
             if (l->to[s] < t->n_steps)
                 change[l->to[s] + 1][t->holder[s]] -= t->storage.bytes[s];
         }
-    int64_t sum[HOLDER_COUNT_] = {[HOLDER_FIXED] = fixed_on(t, device, seen)};
+    int64_t sum[HOLDER_COUNT_] = {[HOLDER_PERSISTENT] = persistent_on(t, device, seen)};
     for (uint32_t i = 0; i < t->n_steps; i++) {
         for (int h = 0; h < HOLDER_COUNT_; h++)
             sum[h] += change[i][h];
@@ -212,7 +214,7 @@ static void add_device(struct timeline *t, uint32_t device, int64_t (*change)[HO
     }
 }
 
-static bool add_up(struct timeline *t, struct arena *a) {
+static bool sum_memory(struct timeline *t, struct arena *a) {
     uint32_t *seen = ARENA_ARRAY(a, uint32_t, t->storage.n);
     size_t n_rows = (size_t)t->n_steps + 1;
     int64_t(*change)[HOLDER_COUNT_] = arena_array(a, n_rows, sizeof *change);
@@ -259,30 +261,31 @@ status timeline_make_in(const struct model *m, const node_id *order, size_t n, s
         !t->held_bytes || !describe_steps(t, a))
         return diag_out_of_memory(d);
     int64_t *device_free = ARENA_ARRAY(a, int64_t, t->n_devices);
-    int64_t *way_free = ARENA_ARRAY(a, int64_t, t->n_devices);
-    if (!device_free || !way_free)
+    int64_t *link_free = ARENA_ARRAY(a, int64_t, t->n_devices);
+    if (!device_free || !link_free)
         return diag_out_of_memory(d);
-    if (!set_times(t, device_free, way_free))
+    if (!set_times(t, device_free, link_free))
         return diag_error(d, DIAG_LIMIT, loc_file(m->path),
-                          "the costs of the nodes together exceed 2^63");
+                          "the sum of the node costs exceeds 2^63 ns; lower the costs");
     set_holders(t);
-    return add_up(t, a) ? ST_OK : diag_out_of_memory(d);
+    return sum_memory(t, a) ? ST_OK : diag_out_of_memory(d);
 }
 
-size_t timeline_held(const struct timeline *t, uint32_t step, uint32_t *out, size_t most) {
+size_t timeline_held(const struct timeline *t, uint32_t step, uint32_t *out, size_t max) {
+    assert(step < t->n_steps);
     const struct liveness *l = &t->liveness;
     size_t n = 0;
     for (uint32_t s = 1; s < t->storage.n; s++) {
         if (t->storage.is_fixed[s] || l->from[s] > step || l->to[s] < step ||
             !t->storage.bytes[s] || device_of(t, s) != t->device[step])
             continue;
-        // A short sorted list: the new one goes in front of all that are smaller.
-        size_t kept = n < most ? n : most, at = kept;
+        // Insertion into a short sorted list.
+        size_t kept = n < max ? n : max, at = kept;
         while (at > 0 && t->storage.bytes[out[at - 1]] < t->storage.bytes[s])
             at--;
-        if (kept == most && kept)
+        if (kept == max && kept)
             kept--;
-        if (at <= kept && most) {
+        if (at <= kept && max) {
             memmove(out + at + 1, out + at, (kept - at) * sizeof *out);
             out[at] = s;
         }

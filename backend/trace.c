@@ -1,4 +1,4 @@
-// A plan as a trace: see trace.h. Times are microseconds in this format; costs are nanoseconds.
+// A plan as a trace: see trace.h. The format has times in microseconds; costs are nanoseconds.
 #include "backend/trace.h"
 
 #include "backend/timeline.h"
@@ -10,7 +10,7 @@ struct trace {
     uint32_t n_arrows;
 };
 
-// Transfers have a lane of their own beside what computes.
+// Each device has one lane for nodes and one for transfers.
 enum lane { LANE_COMPUTE = 1, LANE_TRANSFER };
 
 static enum lane lane_of(const struct trace *x, uint32_t step) {
@@ -26,7 +26,7 @@ static void begin(struct trace *x, const char *phase, uint32_t device, enum lane
     json_write_int(&x->w, "tid", lane);
 }
 
-// Without costs a step is a microsecond.
+// Without costs every step takes a microsecond.
 static void add_time(struct trace *x, const char *key, int64_t ns) {
     if (x->t->has_costs)
         json_write_thousandths(&x->w, key, ns);
@@ -61,9 +61,9 @@ static void add_slice(struct trace *x, uint32_t i) {
     add_time(x, "ts", t->start[i]);
     add_time(x, "dur", t->end[i] - t->start[i]);
     json_write_text(&x->w, "name", node_called(t->graph, id));
-    json_write_text(&x->w, "cat", work_name(t->work[i]));
-    // Names of colours that viewers know; others give each slice one by its name.
-    if (t->work[i] == WORK_AGAIN)
+    json_write_text(&x->w, "cat", timeline_work_name(t->work[i]));
+    // A colour name of the viewers; slices without one get a colour by their name.
+    if (t->work[i] == WORK_RECOMPUTE)
         json_write_text(&x->w, "cname", "thread_state_iowait");
     json_write_object(&x->w, "args");
     json_write_int(&x->w, "step", (int64_t)i + 1);
@@ -75,7 +75,7 @@ static void add_slice(struct trace *x, uint32_t i) {
             made += t->storage.bytes[s];
     }
     json_write_int(&x->w, "makes_bytes", made);
-    if (t->work[i] == WORK_AGAIN)
+    if (t->work[i] == WORK_RECOMPUTE)
         json_write_text(&x->w, "repeats", node_called(t->graph, timeline_origin(t->graph, id)));
     json_write_end(&x->w);
     json_write_end(&x->w);
@@ -88,7 +88,7 @@ static void add_counter(struct trace *x, uint32_t i) {
     json_write_text(&x->w, "name", "memory");
     json_write_object(&x->w, "args");
     for (int h = 0; h < HOLDER_COUNT_; h++)
-        json_write_int(&x->w, holder_name((enum holder)h), t->held[i][h]);
+        json_write_int(&x->w, timeline_holder_name((enum holder)h), t->held[i][h]);
     json_write_end(&x->w);
     json_write_end(&x->w);
 }

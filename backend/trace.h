@@ -1,6 +1,6 @@
-// A plan as a trace in Chrome's format, which chrome://tracing, Perfetto and others show: a process
-// for each device, a slice for each node with its cost as its length, arrows for what goes from one
-// device to another, and counters of the memory that is held.
+// A plan in Chrome's trace event format, for chrome://tracing, Perfetto and others: one process per
+// device, one slice per node with its cost as duration, flow arrows for transfers between devices,
+// and memory counters.
 #pragma once
 
 #include "ir/graph.h"

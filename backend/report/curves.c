@@ -1,4 +1,4 @@
-// Curves of methods: see curves.h.
+// Overhead curves of several methods: see curves.h.
 #include "backend/report/curves.h"
 
 #include <math.h>
@@ -11,10 +11,10 @@
 #define HEIGHT      430.0
 #define LEGEND_LEFT 745.0
 #define ROW         21.0
-#define CUT_TIMES   3.0 // so many times the best line's height are shown
+#define MAX_HEIGHT  3.0 // of the plot, in heights of the best line
 #define N_COLOURS   9
 
-// Each line has a colour and, when these are used up, dashes.
+// One colour per line; further lines reuse the colours with dashes.
 static void add_style(struct str *out) {
     static const char *const colours[N_COLOURS] = {"#7f8c9b", "#3f78b5", "#2f9e83",
                                                    "#8a63b8", "#c2578a", "#a8842c",
@@ -35,37 +35,42 @@ static void add_class(struct str *out, const struct curves *c, size_t i) {
         str_addf(out, "k%zu%s", i % N_COLOURS, i >= N_COLOURS ? " dash" : "");
 }
 
-static double most_of(const struct curves_line *l) {
-    double most = 0;
+static double max_overhead(const struct curves_line *l) {
+    double max = 0;
     for (size_t k = 0; k < l->n; k++)
-        most = fmax(most, l->overhead[k]);
-    return most;
+        max = fmax(max, l->overhead[k]);
+    return max;
 }
 
-static double top_of(const struct curves *c) {
+static double plot_top(const struct curves *c) {
     double all = 0, best = 0;
     for (size_t i = 0; i < c->n_lines; i++) {
-        all = fmax(all, most_of(&c->lines[i]));
+        all = fmax(all, max_overhead(&c->lines[i]));
         if (c->lines[i].is_best)
-            best = fmax(best, most_of(&c->lines[i]));
+            best = fmax(best, max_overhead(&c->lines[i]));
     }
-    double top = best > 0 ? fmin(all, fmax(CUT_TIMES * best, 0.3)) : all;
+    double top = best > 0 ? fmin(all, fmax(MAX_HEIGHT * best, 0.3)) : all;
     return top > 0 ? top * 1.05 : 0.1;
 }
 
-// The part of a line below the top; *n_cut points are above.
-static void add_line(const struct svg_plot *p, const struct curves *c, size_t i, size_t *n_cut) {
+// Draws the visible part of a line; *n_clipped points are above the plot.
+static void add_line(const struct svg_plot *p, const struct curves *c, size_t i,
+                     size_t *n_clipped) {
     const struct curves_line *l = &c->lines[i];
     struct str class = str_make(p->out->arena);
     add_class(&class, c, i);
     size_t n = 0;
-    while (n < l->n && l->overhead[n] <= p->y_most)
+    while (n < l->n && l->overhead[n] <= p->y_max)
         n++;
-    *n_cut = l->n - n;
+    *n_clipped = l->n - n;
     struct str drawn = str_make(p->out->arena);
     str_addf(&drawn, "line %s", str_text(&class));
     if (n > 1)
-        svg_line(p, l->bytes, l->overhead, n, SVG_STRAIGHT, str_text(&drawn));
+        svg_line(p, &(struct svg_series){.x = l->bytes,
+                                         .y = l->overhead,
+                                         .n = n,
+                                         .shape = SVG_STRAIGHT,
+                                         .class = str_text(&drawn)});
     for (size_t k = 0; k < n; k++) {
         str_addf(p->out,
                  "<g class=\"%s\"><circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"%s\"><title>",
@@ -74,19 +79,19 @@ static void add_line(const struct svg_plot *p, const struct curves *c, size_t i,
         markup_add(p->out, l->name);
         str_add(p->out, ": ");
         svg_add_percent(p->out, l->overhead[k]);
-        str_add(p->out, " more time in ");
+        str_add(p->out, " overhead in ");
         svg_add_bytes(p->out, l->bytes[k]);
         str_add(p->out, "</title></circle></g>\n");
     }
 }
 
 static void add_legend(const struct svg_plot *p, const struct curves *c, size_t i, size_t row,
-                       size_t n_cut) {
+                       size_t n_clipped) {
     const struct curves_line *l = &c->lines[i];
     double y = p->top + 8 + ROW * (double)row;
     struct str text = str_make(p->out->arena);
     str_add(&text, l->name);
-    str_add(&text, !l->n ? " (never fits)" : n_cut == l->n ? " (above)" : "");
+    str_add(&text, !l->n ? " (never fits)" : n_clipped == l->n ? " (above the plot)" : "");
     str_add(p->out, "<path class=\"line ");
     add_class(p->out, c, i);
     str_addf(p->out, "\" d=\"M%.1f %.1fh24\"/>", LEGEND_LEFT, y);
@@ -95,26 +100,26 @@ static void add_legend(const struct svg_plot *p, const struct curves *c, size_t 
 }
 
 static void add_plot(struct str *out, const struct curves *c) {
-    double top = top_of(c), least = c->min_bytes, most = c->whole_bytes;
+    double top = plot_top(c), min = c->min_bytes, max = c->whole_bytes;
     for (size_t i = 0; i < c->n_lines; i++)
         for (size_t k = 0; k < c->lines[i].n; k++)
-            most = fmax(most, c->lines[i].bytes[k]);
+            max = fmax(max, c->lines[i].bytes[k]);
     struct svg_plot p = {.out = out,
                          .left = 62,
                          .top = 14,
                          .width = LEGEND_LEFT - 90,
                          .height = HEIGHT - 70,
-                         .x_least = least,
-                         .x_most = most,
-                         .y_most = top};
+                         .x_min = min,
+                         .x_max = max,
+                         .y_max = top};
     svg_y_axis(&p, svg_round_step(top, 6), svg_add_percent);
-    svg_x_axis(&p, svg_bytes_step(most - least, 5), svg_add_bytes);
+    svg_x_axis(&p, svg_bytes_step(max - min, 5), svg_add_bytes);
     svg_text(out, p.left + p.width / 2, HEIGHT - 12, SVG_MIDDLE, "tick", "memory");
-    svg_text(out, p.left + 6, p.top + 10, SVG_START, "tick", "extra time");
+    svg_text(out, p.left + 6, p.top + 10, SVG_START, "tick", "overhead");
     for (size_t i = 0; i < c->n_lines; i++) {
-        size_t n_cut = 0;
-        add_line(&p, c, i, &n_cut);
-        add_legend(&p, c, i, c->n_lines - 1 - i, n_cut);
+        size_t n_clipped = 0;
+        add_line(&p, c, i, &n_clipped);
+        add_legend(&p, c, i, c->n_lines - 1 - i, n_clipped);
     }
     if (c->knee && c->knee[1] <= top) {
         double x = svg_x(&p, c->knee[0]), y = svg_y(&p, c->knee[1]);
@@ -140,7 +145,7 @@ void curves_print_svg(struct str *out, const struct curves *c) {
 
 static void add_table(struct str *out, const struct curves *c) {
     str_add(out, "<section><h2>Methods</h2>\n<table><thead><tr><th>method</th><th>what it does</th>"
-                 "<th class=\"number\">least memory</th><th class=\"number\">extra time there</th>"
+                 "<th class=\"number\">minimum memory</th><th class=\"number\">overhead there</th>"
                  "</tr></thead><tbody>\n");
     for (size_t i = c->n_lines; i-- > 0;) {
         const struct curves_line *l = &c->lines[i];
@@ -170,9 +175,9 @@ void curves_print_page(struct str *out, const struct curves *c) {
     add_style(out);
     str_add(out, "\n</style>\n</head>\n<body>\n<header>\n<h1>");
     markup_add(out, c->title);
-    str_add(out, "</h1>\n<p class=\"lead\">Extra time against memory, by method.</p>\n</header>\n"
+    str_add(out, "</h1>\n<p class=\"lead\">Overhead over memory budget, by method.</p>\n</header>\n"
                  "<section>\n");
-    svg_begin(out, WIDTH, HEIGHT, "Extra time against memory");
+    svg_begin(out, WIDTH, HEIGHT, "Overhead over memory budget");
     add_plot(out, c);
     svg_end(out);
     if (c->note) {
@@ -182,7 +187,7 @@ void curves_print_page(struct str *out, const struct curves *c) {
     }
     str_add(out, "</section>\n");
     add_table(out, c);
-    str_add(out, "<section><h2>Make it again</h2>\n<pre>");
+    str_add(out, "<section><h2>Reproduce</h2>\n<pre>");
     markup_add(out, c->command);
     str_add(out, "</pre>\n<p class=\"soft\">mfc ");
     markup_add(out, c->version);

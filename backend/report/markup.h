@@ -1,12 +1,12 @@
-// Text from models in HTML and SVG. Names in a model are whatever somebody wrote: markup,
-// quotes, control characters, bytes that are no UTF-8, marks that turn the direction of writing.
-// What comes out is plain text in the document, and shows what was there.
+// Escapes text from models for HTML and SVG. Names in a model are not trusted: they may contain
+// markup, quotes, control characters, invalid UTF-8, or characters that change the writing
+// direction.
 #pragma once
 
 #include "ir/base/str.h"
 
-// For HTML, SVG and XML, in elements and in quoted attributes. Control characters, marks of
-// direction and bytes that are no UTF-8 become \xHH or \uHHHH, to be seen.
+// For element content and quoted attributes of HTML, SVG and XML. Control characters, direction
+// marks and invalid UTF-8 become visible as \xHH or \uHHHH.
 void markup_add(struct str *out, const char *text);
-// The same of at most `most` characters: a longer text loses its middle to an ellipsis.
-void markup_add_short(struct str *out, const char *text, size_t most);
+// The same for at most `max` characters: an ellipsis replaces the middle of a longer text.
+void markup_add_short(struct str *out, const char *text, size_t max);

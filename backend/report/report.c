@@ -1,5 +1,5 @@
-// The report, from top to bottom: see report.h. A sentence that says it all, the four numbers that
-// people ask for, then the pictures, and at the end what is needed to check it or make it again.
+// The page of the report, from top to bottom: see report.h. A summary sentence, four key numbers,
+// the plots, and at the end all facts and the command that reproduces the plan.
 #include "backend/report/report.h"
 
 #include <string.h>
@@ -7,11 +7,17 @@
 #include "backend/report/markup.h"
 #include "backend/report/report_parts.h"
 #include "backend/report/svg.h"
-#include "ir/base/file.h"
+
 #include "ir/runtime/runtime.h"
 
-#define ALIVE_SHOWN 8
+#define PEAK_ROWS   8
 #define NAME_LENGTH 60
+
+const char *report_holder_class(enum holder h) {
+    static const char *const classes[] = {"persistent", "activation", "recomputed", "gradient",
+                                          "workspace"};
+    return classes[h];
+}
 
 void report_add_bytes(struct str *out, int64_t n_bytes) {
     svg_add_bytes(out, (double)n_bytes);
@@ -32,40 +38,40 @@ void report_add_percent(struct str *out, double share) {
     str_addf(out, "%.*f\u00a0%%", share < 0.1 ? 2 : 1, 100 * share);
 }
 
-// The runtime's count where it is known, else that of liveness.
-static int64_t peak_before(const struct report *r) {
-    int64_t x = r->facts->unplanned_peak_bytes;
+// The peak on the runtime when it is known, else the liveness peak.
+static int64_t peak_before(const struct report_page *r) {
+    int64_t x = r->facts->baseline_peak_bytes;
     return x >= 0 ? x : r->before.liveness.peak_bytes;
 }
 
-static int64_t peak_after(const struct report *r) {
+static int64_t peak_after(const struct report_page *r) {
     if (r->after.n_devices > 1)
         return r->after.n_steps ? r->after.held_bytes[r->after.peak_step] : 0;
     return r->facts->peak_bytes >= 0 ? r->facts->peak_bytes : r->after.liveness.peak_bytes;
 }
 
-static int64_t base_cost(const struct report *r) {
+static int64_t base_cost(const struct report_page *r) {
     return r->facts->base_cost >= 0 ? r->facts->base_cost : r->after.cost - r->after.recompute_cost;
 }
 
-static int64_t cost(const struct report *r) {
+static int64_t cost(const struct report_page *r) {
     return r->facts->cost >= 0 ? r->facts->cost : r->after.cost;
 }
 
-static double overhead(const struct report *r) {
+static double overhead(const struct report_page *r) {
     int64_t base = base_cost(r);
     return base > 0 ? (double)(cost(r) - base) / (double)base : 0;
 }
 
-static bool is_optimal(const struct report *r) {
+static bool is_optimal(const struct report_page *r) {
     return r->facts->bound >= 0 && cost(r) <= r->facts->bound;
 }
 
-static double gap(const struct report *r) {
+static double gap(const struct report_page *r) {
     return cost(r) > 0 ? (double)(cost(r) - r->facts->bound) / (double)cost(r) : 0;
 }
 
-static void add_head(struct report *r) {
+static void add_head(struct report_page *r) {
     struct str *out = r->out;
     str_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
@@ -77,23 +83,23 @@ static void add_head(struct report *r) {
     str_add(out, "</style>\n</head>\n<body>\n");
 }
 
-static void add_one_device_lead(struct report *r) {
+static void add_one_device_lead(struct report_page *r) {
     struct str *out = r->out;
     str_add(out, "One training step in ");
     report_add_bytes(out, peak_after(r));
     if (r->after.n_recomputed == 0) {
-        str_add(out, ". Nothing is computed twice.");
+        str_add(out, ", without recomputation.");
         return;
     }
     str_add(out, " instead of ");
     report_add_bytes(out, peak_before(r));
-    str_add(out, ", for ");
+    str_add(out, ", with ");
     report_add_percent(out, overhead(r));
-    str_addf(out, " more time: %u of %u runs repeat earlier ones.", r->after.n_recomputed,
+    str_addf(out, " overhead: %u of %u executions are recomputations.", r->after.n_recomputed,
              r->after.n_steps - r->after.n_control);
 }
 
-static void add_devices_lead(struct report *r) {
+static void add_devices_lead(struct report_page *r) {
     struct str *out = r->out;
     uint32_t n = 0;
     const char *store = NULL;
@@ -107,10 +113,10 @@ static void add_devices_lead(struct report *r) {
         markup_add_short(out, store, NAME_LENGTH);
     str_addf(out, ", %s at most ", n == 1 ? "which holds" : "each of which holds");
     report_add_bytes(out, peak_after(r));
-    str_add(out, ". On one device alone it would hold ");
+    str_add(out, ". On one device the step would need ");
     report_add_bytes(out, peak_before(r));
     if (r->after.has_costs && r->before.has_costs) {
-        str_add(out, " and compute for ");
+        str_add(out, " and take ");
         report_add_cost(out, &r->before, r->before.span);
         str_add(out, " instead of ");
         report_add_cost(out, &r->after,
@@ -119,8 +125,8 @@ static void add_devices_lead(struct report *r) {
     str_add(out, ".");
 }
 
-// What came of it, in a sentence or two.
-static void add_lead(struct report *r) {
+// The summary, in a sentence or two.
+static void add_lead(struct report_page *r) {
     struct str *out = r->out;
     str_add(out, "<header>\n<h1>");
     markup_add_short(out, r->facts->title ? r->facts->title : "plan", NAME_LENGTH);
@@ -130,7 +136,7 @@ static void add_lead(struct report *r) {
     else
         add_one_device_lead(r);
     if (is_optimal(r))
-        str_add(out, " Proven: no plan within this budget is faster.");
+        str_add(out, " Proven optimal: no plan within this budget is faster.");
     str_add(out, "</p>\n");
 }
 
@@ -142,12 +148,12 @@ static void key_end(struct str *out) {
     str_add(out, "</span></li>\n");
 }
 
-static void add_keys(struct report *r) {
+static void add_keys(struct report_page *r) {
     struct str *out = r->out;
-    const struct facts *f = r->facts;
+    const struct plan_facts *f = r->facts;
     int64_t before = peak_before(r);
     str_add(out, "<ul class=\"key\">\n");
-    key_begin(out, r->after.n_devices > 1 ? "peak of the fullest device" : "peak memory");
+    key_begin(out, r->after.n_devices > 1 ? "largest device peak" : "peak memory");
     report_add_bytes(out, peak_after(r));
     str_add(out, "</b><span class=\"soft\">");
     report_add_percent(out, before > 0 ? (double)peak_after(r) / (double)before : 1);
@@ -159,10 +165,10 @@ static void add_keys(struct report *r) {
         report_add_bytes(out, f->budget_bytes);
         str_add(out, "</b><span class=\"soft\">");
         report_add_percent(out, (double)peak_after(r) / (double)f->budget_bytes);
-        str_add(out, " of it used");
+        str_add(out, " used");
         key_end(out);
     }
-    key_begin(out, "extra time");
+    key_begin(out, "overhead");
     report_add_percent(out, overhead(r));
     str_add(out, "</b><span class=\"soft\">");
     report_add_cost(out, &r->after, cost(r) - base_cost(r));
@@ -170,48 +176,54 @@ static void add_keys(struct report *r) {
     report_add_cost(out, &r->after, base_cost(r));
     key_end(out);
     if (f->bound >= 0) {
-        key_begin(out, "distance from the optimum");
-        str_add(out, is_optimal(r) ? "none" : "at most ");
-        if (!is_optimal(r))
-            report_add_percent(out, gap(r));
-        str_addf(out, "</b><span class=\"soft\">%s", is_optimal(r) ? "proven optimal" : "proven");
+        key_begin(out, "optimality gap");
+        report_add_percent(out, is_optimal(r) ? 0 : gap(r));
+        str_add(out, "</b><span class=\"soft\">");
+        if (is_optimal(r)) {
+            str_add(out, "proven optimal");
+        } else {
+            str_add(out, "lower bound ");
+            report_add_cost(out, &r->after, f->bound);
+        }
         key_end(out);
     }
     str_add(out, "</ul>\n</header>\n");
 }
 
-// What is held at the plan's peak, largest first, with bars to compare.
-static void add_alive(struct report *r) {
+// The tensors in memory at the peak of the plan, largest first, with bars for comparison.
+static void add_peak(struct report_page *r) {
     struct str *out = r->out;
     const struct timeline *t = &r->after;
-    uint32_t largest[ALIVE_SHOWN];
-    size_t n = t->n_steps ? timeline_held(t, t->peak_step, largest, ALIVE_SHOWN) : 0;
+    uint32_t largest[PEAK_ROWS];
+    size_t n = t->n_steps ? timeline_held(t, t->peak_step, largest, PEAK_ROWS) : 0;
     if (!n)
         return;
-    static const char *const classes[] = {"fixed", "activation", "again", "gradient", "workspace"};
-    str_add(out, "<section id=\"peak\">\n<h2>At the peak</h2>\n<p>The plan holds most while <b>");
+    str_add(out, "<section id=\"peak\">\n<h2>Memory at the peak</h2>\n<p>The liveness peak is at "
+                 "node <b>");
     markup_add_short(out, node_called(t->graph, t->order[t->peak_step]), NAME_LENGTH);
-    str_add(out, "</b> runs: ");
+    str_add(out, "</b>: ");
     report_add_bytes(out, t->held_bytes[t->peak_step]);
     str_add(out, ", of which ");
-    report_add_bytes(out, t->held[t->peak_step][HOLDER_FIXED]);
-    str_addf(out, " are parameters and inputs. %s</p>\n<div class=\"wide\"><table>\n<tbody>\n",
-             n > ALIVE_SHOWN ? "The largest besides these:" : "Besides these:");
-    for (size_t k = 0; k < n && k < ALIVE_SHOWN; k++) {
+    report_add_bytes(out, t->held[t->peak_step][HOLDER_PERSISTENT]);
+    str_addf(out,
+             " persistent memory (parameters, optimizer state, inputs). %s</p>\n"
+             "<div class=\"wide\"><table>\n<tbody>\n",
+             n > PEAK_ROWS ? "The largest other tensors:" : "The other tensors:");
+    for (size_t k = 0; k < n && k < PEAK_ROWS; k++) {
         uint32_t s = largest[k];
         double share = (double)t->storage.bytes[s] / (double)t->storage.bytes[largest[0]];
         str_add(out, "<tr><td class=\"name\">");
         markup_add_short(out, graph_value(t->graph, t->storage.first[s])->name, NAME_LENGTH);
-        str_addf(out, "</td><td>%s</td><td class=\"number\">", holder_name(t->holder[s]));
+        str_addf(out, "</td><td>%s</td><td class=\"number\">", timeline_holder_name(t->holder[s]));
         report_add_bytes(out, t->storage.bytes[s]);
         str_addf(out,
                  "</td><td class=\"bars\"><span class=\"bar %s\" "
                  "style=\"width:%.1f%%\"></span></td></tr>\n",
-                 classes[t->holder[s]], 100 * share);
+                 report_holder_class(t->holder[s]), 100 * share);
     }
     str_add(out, "</tbody></table></div>\n");
-    if (n > ALIVE_SHOWN)
-        str_addf(out, "<p class=\"soft\">and %zu smaller ones</p>\n", n - ALIVE_SHOWN);
+    if (n > PEAK_ROWS)
+        str_addf(out, "<p class=\"soft\">and %zu smaller tensors</p>\n", n - PEAK_ROWS);
     str_add(out, "</section>\n");
 }
 
@@ -223,7 +235,7 @@ static void fact_bytes(struct str *out, const char *what, int64_t n_bytes) {
     str_addf(out, " <span class=\"soft\">%lld B</span></td></tr>\n", (long long)n_bytes);
 }
 
-static void fact_cost(struct report *r, const char *what, int64_t x) {
+static void fact_cost(struct report_page *r, const char *what, int64_t x) {
     if (x < 0)
         return;
     str_addf(r->out, "<tr><th scope=\"row\">%s</th><td>", what);
@@ -240,8 +252,8 @@ static void fact_text(struct str *out, const char *what, const char *text) {
     str_add(out, "</td></tr>\n");
 }
 
-// What each device holds at most, of what it has.
-static void add_device_facts(struct report *r) {
+// Peak and memory of each device.
+static void add_device_facts(struct report_page *r) {
     const struct timeline *t = &r->after;
     for (uint32_t k = 0; k < t->n_devices; k++) {
         int64_t peak = 0;
@@ -260,31 +272,32 @@ static void add_device_facts(struct report *r) {
     }
 }
 
-static void add_facts(struct report *r) {
+static void add_facts(struct report_page *r) {
     struct str *out = r->out;
-    const struct facts *f = r->facts;
+    const struct plan_facts *f = r->facts;
     str_add(out, "<section id=\"facts\">\n<h2>Facts</h2>\n<div class=\"wide\"><table "
                  "class=\"facts\">\n<tbody>\n");
     fact_text(out, "runtime", f->runtime);
-    fact_bytes(out, "budget", f->budget_bytes > 0 ? f->budget_bytes : FACTS_UNKNOWN);
+    fact_bytes(out, "budget", f->budget_bytes > 0 ? f->budget_bytes : PLAN_FACTS_UNKNOWN);
     if (r->after.n_devices == 1)
         fact_bytes(out, "peak on the runtime", f->peak_bytes);
     if (f->plain_peak_bytes != f->fused_peak_bytes) {
-        fact_bytes(out, "at its levels disabled and basic", f->plain_peak_bytes);
-        fact_bytes(out, "at its levels extended and all", f->fused_peak_bytes);
+        fact_bytes(out, "peak at optimization levels disabled and basic", f->plain_peak_bytes);
+        fact_bytes(out, "peak at optimization levels extended and all", f->fused_peak_bytes);
     }
-    fact_bytes(out, "peak by liveness", r->after.liveness.peak_bytes);
+    fact_bytes(out, "liveness peak", r->after.liveness.peak_bytes);
     if (f->arena_bytes >= 0)
-        fact_bytes(out, "peak laid out: arena, parameters and inputs",
+        fact_bytes(out, "arena (static layout) and persistent memory",
                    f->arena_bytes + r->after.storage.persistent_bytes);
-    fact_bytes(out, "unplanned, on the runtime without its optimizations", f->unplanned_peak_bytes);
-    fact_bytes(out, "unplanned, by liveness", r->before.liveness.peak_bytes);
-    fact_bytes(out, "parameters and inputs", r->after.storage.persistent_bytes);
-    fact_bytes(out, "proven: by liveness, no plan of this time needs less than", f->min_bytes);
+    fact_bytes(out, "baseline step: peak on the runtime, optimizations disabled",
+               f->baseline_peak_bytes);
+    fact_bytes(out, "baseline step: liveness peak", r->before.liveness.peak_bytes);
+    fact_bytes(out, "persistent memory", r->after.storage.persistent_bytes);
+    fact_bytes(out, "lower bound of the liveness peak at this time", f->min_bytes);
     fact_cost(r, "time of the plan", cost(r));
-    fact_cost(r, "time with nothing repeated", base_cost(r));
-    fact_cost(r, "proven: no plan is faster than", f->bound);
-    fact_cost(r, "time of the step, simulated with the links", f->makespan);
+    fact_cost(r, "time of the baseline step", base_cost(r));
+    fact_cost(r, "lower bound of the time", f->bound);
+    fact_cost(r, "simulated makespan, with transfers", f->makespan);
     if (r->after.n_devices > 1)
         add_device_facts(r);
     fact_text(out, "outcome", f->outcome);
@@ -294,18 +307,18 @@ static void add_facts(struct report *r) {
         report_add_percent(out, f->cost_match);
         str_add(out, "</td></tr>\n");
     }
-    str_addf(out, "<tr><th scope=\"row\">nodes</th><td>%u, of which %u repeat others",
+    str_addf(out, "<tr><th scope=\"row\">nodes</th><td>%u, of which %u recomputed",
              r->after.n_steps, r->after.n_recomputed);
     if (r->after.n_control)
-        str_addf(out, " and %u only hold the order", r->after.n_control);
+        str_addf(out, " and %u control nodes", r->after.n_control);
     str_add(out, "</td></tr>\n");
     str_add(out, "</tbody></table></div>\n</section>\n");
 }
 
-static void add_end(struct report *r) {
+static void add_end(struct report_page *r) {
     struct str *out = r->out;
     if (r->facts->command) {
-        str_add(out, "<section id=\"again\">\n<h2>Make it again</h2>\n<pre>");
+        str_add(out, "<section id=\"reproduce\">\n<h2>Reproduce</h2>\n<pre>");
         markup_add(out, r->facts->command);
         str_add(out, "</pre>\n</section>\n");
     }
@@ -319,21 +332,21 @@ static void add_end(struct report *r) {
     str_add(out, "</script>\n</body>\n</html>\n");
 }
 
-// The unplanned step runs as the runtime would run it, which need not be the order of its file.
-static status make_before(struct report *r, const struct model *m, struct diags *d) {
+// The baseline step in the order of the runtime, which may differ from file order.
+static status make_before(struct report_page *r, const struct model *m, struct diags *d) {
     enum runtime runtime;
-    struct runtime_report report;
+    struct runtime_report run;
     if (!r->facts->runtime || !runtime_find(r->facts->runtime, &runtime))
         return timeline_make(m, r->arena, d, &r->before);
-    status st = runtime_peak(m, runtime, r->arena, d, &report);
-    return st ? st : timeline_make_in(m, report.order, report.n_order, r->arena, d, &r->before);
+    status st = runtime_peak(m, runtime, r->arena, d, &run);
+    return st ? st : timeline_make_in(m, run.order, run.n_order, r->arena, d, &r->before);
 }
 
-static status print_page(struct report *r, const struct model *unplanned, const struct model *plan,
-                         struct diags *d) {
+static status print_page(struct report_page *r, const struct model *baseline,
+                         const struct model *plan, struct diags *d) {
     status st = timeline_make(plan, r->arena, d, &r->after);
     if (st == ST_OK)
-        st = make_before(r, unplanned, d);
+        st = make_before(r, baseline, d);
     if (st != ST_OK)
         return st;
     add_head(r);
@@ -342,7 +355,7 @@ static status print_page(struct report *r, const struct model *unplanned, const 
     if (r->after.n_steps && r->before.n_steps) {
         report_memory(r);
         report_matrices(r);
-        add_alive(r);
+        add_peak(r);
         report_choices(r);
         report_moved(r);
     }
@@ -351,22 +364,11 @@ static status print_page(struct report *r, const struct model *unplanned, const 
     return r->out->failed ? diag_out_of_memory(d) : ST_OK;
 }
 
-status report_print(struct str *out, const struct model *unplanned, const struct model *plan,
-                    const struct facts *facts, struct diags *d) {
+status report_print(struct str *out, const struct model *baseline, const struct model *plan,
+                    const struct plan_facts *facts, struct diags *d) {
     struct arena scratch = arena_make(out->arena->mem);
-    struct report r = {.out = out, .arena = &scratch, .facts = facts};
-    status st = print_page(&r, unplanned, plan, d);
-    arena_free(&scratch);
-    return st;
-}
-
-status report_write(const struct model *unplanned, const struct model *plan,
-                    const struct facts *facts, const char *path, struct diags *d) {
-    struct arena scratch = arena_make(plan->arena->mem);
-    struct str text = str_make(&scratch);
-    status st = report_print(&text, unplanned, plan, facts, d);
-    if (st == ST_OK)
-        st = output_text(&scratch, d, path, &text);
+    struct report_page r = {.out = out, .arena = &scratch, .facts = facts};
+    status st = print_page(&r, baseline, plan, d);
     arena_free(&scratch);
     return st;
 }

@@ -1,7 +1,7 @@
-// What the plan does with each tensor that the backward pass reads again, and why. A tensor is kept
-// when its node runs once, and recomputed when other nodes repeat it. Reasons are told by numbers
-// that anyone can check: what the peak would have been had it stayed, or what it would have saved
-// at the peak had it gone.
+// Kept and recomputed tensors, with reasons: the section on the tensors of the forward pass that
+// the backward pass reads. A tensor is kept when its node runs once, and recomputed when its node
+// runs several times. A reason is a number that can be checked: the memory that keeping the tensor
+// would take, or the time to recompute it.
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,36 +10,36 @@
 #include "backend/report/svg.h"
 #include "ir/base/checked.h"
 
-#define MOST_ROWS   120 // a table
+#define MAX_ROWS    120 // a table
 #define NAME_LENGTH 44
 #define LIFE_WIDTH  150.0
 
-// A node whose results the backward pass reads, or that runs again. Its executions are a list, from
-// the last to the first.
+// A node that is recomputed or whose results the backward pass reads. Its executions form a linked
+// list, from the last to the first.
 struct choice {
     node_id node;
     value_id value;        // its largest result
-    int64_t bytes;         // all that it makes
-    int64_t cost;          // of one run
+    int64_t bytes;         // of all results
+    int64_t cost;          // of one execution
     uint32_t n_recomputed; // executions after the first
-    uint32_t last;         // place + 1 in `runs`
+    uint32_t last;         // execution: index + 1 in `runs`
     uint32_t first;        // storage of the first execution
-    int64_t gap_peak;      // recomputed: the most that is held while it is gone
+    int64_t gap_peak;      // recomputed: peak memory in use while it is evicted
 };
 
 struct run {
-    uint32_t storage, earlier; // earlier: place + 1
+    uint32_t storage, earlier; // earlier: index + 1
 };
 
 struct choices {
-    struct report *r;
-    bool *wanted; // per node: it is to be told about
-    uint32_t *of; // per node: place + 1 in `at`
+    struct report_page *r;
+    bool *wanted; // per node: has a row
+    uint32_t *of; // per node: index + 1 in `at`
     VEC(struct choice) at;
     VEC(struct run) runs;
 };
 
-// Of all that a node makes itself; 0: it makes nothing, as a view does.
+// The largest storage that a node allocates; 0: none, as for a view. *sum: bytes of all of them.
 static uint32_t largest_storage(const struct timeline *t, node_id id, int64_t *sum) {
     const struct node *n = graph_node(t->graph, id);
     uint32_t best = 0;
@@ -55,13 +55,14 @@ static uint32_t largest_storage(const struct timeline *t, node_id id, int64_t *s
     return best;
 }
 
-// What is run again, and what backward nodes read of the forward pass, views seen through.
+// Marks recomputed nodes, and forward nodes whose results backward nodes read, possibly through
+// views.
 static void find_wanted(struct choices *c) {
     const struct timeline *t = &c->r->after;
     const struct graph *g = t->graph;
     for (uint32_t i = 0; i < t->n_steps; i++) {
         const struct node *n = graph_node(g, t->order[i]);
-        if (t->work[i] == WORK_AGAIN)
+        if (t->work[i] == WORK_RECOMPUTE)
             c->wanted[timeline_origin(g, t->order[i]).i] = true;
         for (uint32_t k = 0; t->work[i] == WORK_BACKWARD && k < n->n_in; k++) {
             uint32_t s = t->storage.of[n->in[k].i];
@@ -86,7 +87,7 @@ static bool add_choice(struct choices *c, node_id origin, uint32_t step) {
     return true;
 }
 
-static bool gather(struct choices *c) {
+static bool collect_choices(struct choices *c) {
     const struct timeline *t = &c->r->after;
     for (uint32_t i = 0; i < t->n_steps; i++) {
         node_id origin = timeline_origin(t->graph, t->order[i]);
@@ -105,8 +106,8 @@ static bool gather(struct choices *c) {
     return true;
 }
 
-// The most that is held while a recomputed tensor is gone: between the end of one execution's
-// result and the beginning of the next.
+// The peak memory in use while a recomputed tensor is evicted: between the last use of one
+// execution's result and the next execution.
 static void measure_gaps(const struct choices *c, struct choice *x) {
     const struct timeline *t = &c->r->after;
     const struct liveness *l = &t->liveness;
@@ -141,7 +142,7 @@ static void add_life(struct str *path, const struct timeline *t, uint32_t s, dou
     str_addf(path, "M%.1f %gh%.1f", from, y, to - from < 1 ? 1 : to - from);
 }
 
-// When it is held: the unplanned step as a thin line, the plan as bars.
+// The lifetime of a tensor: in the baseline step as a thin line, in the plan as bars.
 static void draw_life(const struct choices *c, const struct choice *x) {
     const struct timeline *t = &c->r->after, *b = &c->r->before;
     struct str *out = c->r->out;
@@ -157,7 +158,7 @@ static void draw_life(const struct choices *c, const struct choice *x) {
     }
     str_add(out, "<path class=\"life-first\" d=\"");
     add_life(out, t, x->first, scale, 9);
-    str_add(out, x->n_recomputed ? "\"/><path class=\"life-again\" d=\"" : "");
+    str_add(out, x->n_recomputed ? "\"/><path class=\"life-recomputed\" d=\"" : "");
     for (uint32_t k = x->last; c->runs.at[k - 1].earlier; k = c->runs.at[k - 1].earlier)
         add_life(out, t, c->runs.at[k - 1].storage, scale, 9);
     str_add(out, "\"/></svg>");
@@ -172,23 +173,22 @@ static void add_reason(const struct choices *c, const struct choice *x) {
         int64_t with;
         if (!checked_add(x->gap_peak, x->bytes, &with))
             with = INT64_MAX;
-        str_add(out, "if kept, the step would hold ");
+        str_add(out, "if kept, the step would need ");
         report_add_bytes(out, with);
         if (budget > 0 && with > budget) {
             str_add(out, ", ");
             report_add_bytes(out, with - budget);
             str_add(out, " over the budget");
         } else if (x->gap_peak == 0) {
-            str_add(out, " at least");
+            str_add(out, " or more");
         }
     } else if (op_info(graph_node(t->graph, x->node)->op)->flags & OPF_RANDOM) {
-        str_add(out, "random: a second run would give other numbers");
+        str_add(out, "random: recomputation would give other values");
     } else if (l->from[x->first] > t->peak_step || l->to[x->first] < t->peak_step) {
-        str_add(out, "not held at the peak");
+        str_add(out, "not in memory at the peak");
     } else {
-        str_add(out, "held at the peak; without it, ");
+        str_add(out, "in memory at the peak; recomputation would take ");
         report_add_cost(out, t, x->cost);
-        str_add(out, " more");
     }
 }
 
@@ -216,12 +216,12 @@ static void add_row(const struct choices *c, const struct choice *x) {
 
 static void add_table(const struct choices *c, size_t first, size_t n, const char *cost) {
     struct str *out = c->r->out;
-    size_t shown = n < MOST_ROWS ? n : MOST_ROWS;
+    size_t shown = n < MAX_ROWS ? n : MAX_ROWS;
     int64_t rest_bytes = 0, rest_cost = 0;
     str_addf(out,
-             "<div class=\"wide\"><table>\n<thead><tr><th>tensor</th><th>made by</th>"
-             "<th class=\"number\">size</th><th class=\"number\">%s</th><th>held</th>"
-             "<th>why</th></tr></thead>\n<tbody>\n",
+             "<div class=\"wide\"><table>\n<thead><tr><th>tensor</th><th>operator</th>"
+             "<th class=\"number\">size</th><th class=\"number\">%s</th><th>lifetime</th>"
+             "<th>reason</th></tr></thead>\n<tbody>\n",
              cost);
     for (size_t i = 0; i < shown; i++)
         add_row(c, &c->at.at[first + i]);
@@ -247,10 +247,11 @@ static void add_tables(const struct choices *c) {
     size_t n_recomputed = 0;
     while (n_recomputed < c->at.n && c->at.at[n_recomputed].n_recomputed)
         n_recomputed++;
-    str_add(out, "<section id=\"choices\">\n<h2>Kept and recomputed</h2>\n"
-                 "<p>What is needed again later. <span class=\"soft\">In "
-                 "the column <i>held</i>, the thin line is the unplanned step, the bars are the "
-                 "plan.</span></p>\n");
+    str_add(out,
+            "<section id=\"choices\">\n<h2>Kept and recomputed</h2>\n"
+            "<p>Tensors of the forward pass that the backward pass reads. "
+            "<span class=\"soft\">In the column <i>lifetime</i>, the thin line is the baseline "
+            "step, the bars are the plan.</span></p>\n");
     if (n_recomputed) {
         str_addf(out, "<h3>Recomputed <span class=\"soft\">%zu</span></h3>\n", n_recomputed);
         add_table(c, 0, n_recomputed, "time");
@@ -258,13 +259,13 @@ static void add_tables(const struct choices *c) {
     if (c->at.n > n_recomputed) {
         str_addf(out, "<details%s><summary>Kept <span class=\"soft\">%zu</span></summary>\n",
                  n_recomputed ? "" : " open=\"open\"", c->at.n - n_recomputed);
-        add_table(c, n_recomputed, c->at.n - n_recomputed, "to make again");
+        add_table(c, n_recomputed, c->at.n - n_recomputed, "time to recompute");
         str_add(out, "</details>\n");
     }
     str_add(out, "</section>\n");
 }
 
-void report_choices(struct report *r) {
+void report_choices(struct report_page *r) {
     size_t n = r->after.graph->nodes.n;
     struct choices c = {
         .r = r, .wanted = ARENA_ARRAY(r->arena, bool, n), .of = ARENA_ARRAY(r->arena, uint32_t, n)};
@@ -273,7 +274,7 @@ void report_choices(struct report *r) {
         return;
     }
     find_wanted(&c);
-    if (!gather(&c)) {
+    if (!collect_choices(&c)) {
         r->out->failed = true;
         return;
     }

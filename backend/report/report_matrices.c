@@ -1,33 +1,33 @@
-// Checkmate's picture of a plan (Jain et al., 2020): R says what is computed in which stage, S what
-// is held when a stage begins. Stage t ends with the first execution of the t-th node. Both are
-// read off the graph itself: its order tells first runs and repetitions, liveness what is held.
-// Views, constants and control nodes take no part. Large matrices are drawn coarser: a cell
-// is filled when anything in it is.
+// The matrices of Checkmate (Jain et al. 2020): R has the nodes that each stage computes, S the
+// nodes whose results are in memory when a stage begins. Stage t ends with the first execution of
+// the t-th node. R follows from the order of the graph, S from liveness. Views, constants,
+// transfers and control nodes are left out. Large matrices are downsampled: a cell is filled when
+// any of its elements is set.
 #include <string.h>
 
 #include "backend/report/markup.h"
 #include "backend/report/report_parts.h"
 #include "backend/report/svg.h"
 
-#define CELLS       256 // a side, at most
+#define MAX_CELLS   256 // per side
 #define SIDE        420.0
 #define LEFT        28.0
 #define TOP         34.0
 #define NAME_LENGTH 48
 
-enum cell { CELL_EMPTY, CELL_FIRST, CELL_AGAIN, CELL_HELD };
+enum cell { CELL_EMPTY, CELL_FIRST, CELL_RECOMPUTED, CELL_HELD };
 
 struct matrices {
-    struct report *r;
-    uint32_t n;             // nodes that take part, and stages
-    uint32_t *unit;         // per node of the graph: its number + 1; 0: takes no part
+    struct report_page *r;
+    uint32_t n;             // rows and columns: nodes, and stages
+    uint32_t *unit;         // per node of the graph: its column + 1; 0: left out
     uint32_t *begin;        // per stage: its first step; [n] is the end
-    uint32_t n_cells;       // a side
+    uint32_t n_cells;       // per side
     unsigned char *R, *S;   // n_cells x n_cells, row by row
-    uint32_t *n_recomputed; // per row of cells: repetitions in it
+    uint32_t *n_recomputed; // per row of cells
 };
 
-static bool takes_part(const struct timeline *t, node_id id) {
+static bool has_column(const struct timeline *t, node_id id) {
     const struct node *n = graph_node(t->graph, id);
     bool is_view = op_info(n->op)->flags & OPF_VIEW;
     enum work w = t->work[t->step_of[id.i]];
@@ -42,12 +42,12 @@ static bool number_units(struct matrices *m) {
     if (!m->unit || !m->begin)
         return false;
     for (uint32_t i = 0; i < t->n_steps; i++)
-        if (t->work[i] != WORK_AGAIN && takes_part(t, t->order[i])) {
+        if (t->work[i] != WORK_RECOMPUTE && has_column(t, t->order[i])) {
             m->unit[timeline_origin(g, t->order[i]).i] = ++m->n;
             m->begin[m->n] = i + 1;
         }
     if (m->n)
-        m->begin[m->n] = t->n_steps; // what runs after the last first execution is in its stage
+        m->begin[m->n] = t->n_steps; // the last stage includes all remaining steps
     return true;
 }
 
@@ -77,10 +77,10 @@ static void fill_computed(struct matrices *m) {
             continue;
         uint32_t row = cell_of(m, stages_until(m, i) - 1), column = cell_of(m, unit - 1);
         unsigned char *cell = &m->R[row * m->n_cells + column];
-        bool again = t->work[i] == WORK_AGAIN;
-        if (again || *cell == CELL_EMPTY)
-            *cell = again ? CELL_AGAIN : CELL_FIRST;
-        m->n_recomputed[row] += again;
+        bool recomputed = t->work[i] == WORK_RECOMPUTE;
+        if (recomputed || *cell == CELL_EMPTY)
+            *cell = recomputed ? CELL_RECOMPUTED : CELL_FIRST;
+        m->n_recomputed[row] += recomputed;
     }
 }
 
@@ -92,7 +92,7 @@ static void fill_held(struct matrices *m) {
         uint32_t unit = def.i ? m->unit[timeline_origin(t->graph, def).i] : 0;
         if (!unit || l->from[s] > l->to[s])
             continue;
-        // Held at the beginning of stages that begin after it was made and not after its end.
+        // Set for the stages that begin during its lifetime.
         uint32_t first = stages_until(m, l->from[s]), end = stages_until(m, l->to[s]);
         for (uint32_t row = 0; first < end && row < m->n_cells; row++)
             if (row >= cell_of(m, first) && row <= cell_of(m, end - 1))
@@ -100,7 +100,7 @@ static void fill_held(struct matrices *m) {
     }
 }
 
-// Cells of one kind as one path, runs down a column together: that is how long things are held.
+// Cells of one kind as one path; consecutive cells of a column form one rectangle.
 static void draw_cells(const struct matrices *m, const unsigned char *cells, enum cell kind,
                        const char *class) {
     struct str *out = m->r->out;
@@ -156,7 +156,7 @@ static void draw_rows(const struct matrices *m) {
                  m->n_recomputed[row] == 1 ? "" : "s");
         if (m->n > m->n_cells)
             str_addf(out, " in about %u stages", (m->n + m->n_cells - 1) / m->n_cells);
-        str_add(out, "\nheld when it begins: ");
+        str_add(out, "\nin memory when it begins: ");
         report_add_bytes(out, held);
         str_add(out, "</title></rect>\n");
     }
@@ -166,20 +166,20 @@ static void draw(const struct matrices *m) {
     struct str *out = m->r->out;
     str_add(out, "<div class=\"pair\">\n");
     svg_begin(out, LEFT + SIDE + 2, TOP + SIDE + 30, "Checkmate's matrix R of this plan");
-    draw_frame(m, "R: what each stage computes");
+    draw_frame(m, "R: computed in each stage");
     draw_cells(m, m->R, CELL_FIRST, "first");
-    draw_cells(m, m->R, CELL_AGAIN, "again");
+    draw_cells(m, m->R, CELL_RECOMPUTED, "recomputed");
     draw_rows(m);
     svg_end(out);
     svg_begin(out, LEFT + SIDE + 2, TOP + SIDE + 30, "Checkmate's matrix S of this plan");
-    draw_frame(m, "S: what is held when it begins");
+    draw_frame(m, "S: in memory when the stage begins");
     draw_cells(m, m->S, CELL_HELD, "activation");
     draw_rows(m);
     svg_end(out);
     str_add(out, "</div>\n");
 }
 
-void report_matrices(struct report *r) {
+void report_matrices(struct report_page *r) {
     struct matrices m = {.r = r};
     if (!number_units(&m)) {
         r->out->failed = true;
@@ -187,7 +187,7 @@ void report_matrices(struct report *r) {
     }
     if (!m.n)
         return;
-    m.n_cells = m.n < CELLS ? m.n : CELLS;
+    m.n_cells = m.n < MAX_CELLS ? m.n : MAX_CELLS;
     m.R = arena_alloc(r->arena, (size_t)m.n_cells * m.n_cells);
     m.S = arena_alloc(r->arena, (size_t)m.n_cells * m.n_cells);
     m.n_recomputed = ARENA_ARRAY(r->arena, uint32_t, m.n_cells);
@@ -199,12 +199,12 @@ void report_matrices(struct report *r) {
     fill_held(&m);
     str_add(r->out, "<section id=\"matrices\">\n<h2>The schedule as matrices</h2>\n");
     str_addf(r->out,
-             "<p>A stage ends when one of the %u operations runs for the first time. The diagonal "
-             "is these first runs; <span class=\"again-text\">what stands left of it runs "
-             "again</span>.",
+             "<p>Each of the %u stages ends with the first execution of one operation. These first "
+             "executions are the diagonal; <span class=\"recomputed-text\">left of it are the "
+             "recomputations</span>.",
              m.n);
     if (m.n > m.n_cells)
-        str_addf(r->out, " A cell stands for up to %u by %u.", (m.n + m.n_cells - 1) / m.n_cells,
+        str_addf(r->out, " A cell covers up to %u by %u.", (m.n + m.n_cells - 1) / m.n_cells,
                  (m.n + m.n_cells - 1) / m.n_cells);
     str_add(r->out, "</p>\n");
     draw(&m);

@@ -1,7 +1,8 @@
-// Memory over time, before and after on one axis, and below it what runs when. Stages: steps are
-// gathered into bands that are wide enough to be seen, each standing for its fullest step, so that
-// no peak is lost; areas, lines and strips are drawn from bands; on top lie invisible fields that
-// say on hover what is held. Drawn twice, by time and by step: a switch shows one of them.
+// Memory over time of the baseline step and the plan on one axis, with the schedule below. Stages:
+// steps are merged into bands that are wide enough to be visible, each drawn with the maximum of
+// its steps, so that no peak is lost; areas, lines and strips are drawn from the bands; on top are
+// invisible rectangles whose tooltips list the tensors in memory. There are two plots, by time and
+// by step, and a switch between them.
 #include <string.h>
 
 #include "backend/report/markup.h"
@@ -12,30 +13,30 @@
 #define PLOT_TOP    26.0
 #define PLOT_HEIGHT 270.0
 #define STRIP_STEP  19.0 // from one strip to the next
-#define BANDS       440  // at most about so many
+#define MAX_BANDS   440  // approximately
 #define NAME_LENGTH 48
-#define SHOWN       4 // tensors named on hover
+#define SHOWN       4 // tensors in a tooltip
 
 static double span_of(const struct timeline *t, enum axis axis) {
     return axis == AXIS_TIME ? (double)t->span : t->n_steps;
 }
 
-// Bands lie side by side without gaps: a device that waits holds what it held.
+// Bands have no gaps between them: memory stays in use while a device waits.
 static struct bands make_bands(const struct timeline *t, uint32_t device, enum axis axis,
-                               double least, struct arena *a) {
+                               double min_width, struct arena *a) {
     struct bands b = {ARENA_ARRAY(a, struct band, (size_t)t->n_steps + 1), 0};
     for (uint32_t i = 0; b.at && i < t->n_steps; i++) {
         if (t->device[i] != device)
             continue;
         struct band *last = b.n ? &b.at[b.n - 1] : NULL;
-        if (last && (last->to - last->from < least || panel_end(t, i, axis) <= last->to)) {
+        if (last && (last->to - last->from < min_width || panel_end(t, i, axis) <= last->to)) {
             last->last = i;
             last->n++;
             if (t->held_bytes[i] > t->held_bytes[last->top])
                 last->top = i;
         } else {
             double from = panel_begin(t, i, axis);
-            if (last && from < last->from) // a transfer beside a node that runs
+            if (last && from < last->from) // a transfer in parallel with a node
                 from = last->from;
             if (last)
                 last->to = from;
@@ -57,10 +58,8 @@ static double *edges(const struct bands *b, struct arena *a) {
     return x;
 }
 
-static const char *const holder_class[] = {"fixed", "activation", "again", "gradient", "workspace"};
-
 static void draw_areas(const struct panel *p) {
-    struct report *r = p->r;
+    struct report_page *r = p->r;
     size_t n = p->after.n;
     double *x = edges(&p->after, r->arena), *low = ARENA_ARRAY(r->arena, double, n),
            *high = ARENA_ARRAY(r->arena, double, n);
@@ -69,20 +68,21 @@ static void draw_areas(const struct panel *p) {
         return;
     }
     for (int h = 0; h < HOLDER_COUNT_; h++) {
-        int64_t most = 0;
+        int64_t max = 0;
         for (size_t i = 0; i < n; i++) {
             int64_t held = r->after.held[p->after.at[i].top][h];
             high[i] = low[i] + (double)held;
-            most = held > most ? held : most;
+            max = held > max ? held : max;
         }
-        if (most > 0)
-            svg_area(&p->plot, x, low, high, n, SVG_STEPS, holder_class[h]);
+        struct svg_series area = {x, high, low, n, SVG_STEPS, report_holder_class((enum holder)h)};
+        if (max > 0)
+            svg_area(&p->plot, &area);
         memcpy(low, high, n * sizeof *low);
     }
 }
 
 static void draw_before(const struct panel *p) {
-    struct report *r = p->r;
+    struct report_page *r = p->r;
     size_t n = p->before.n;
     double *x = edges(&p->before, r->arena), *y = ARENA_ARRAY(r->arena, double, n);
     if (!x || !y) {
@@ -91,7 +91,8 @@ static void draw_before(const struct panel *p) {
     }
     for (size_t i = 0; i < n; i++)
         y[i] = (double)r->before.held_bytes[p->before.at[i].top];
-    svg_line(&p->plot, x, y, n, SVG_STEPS, "line before");
+    svg_line(&p->plot, &(struct svg_series){
+                           .x = x, .y = y, .n = n, .shape = SVG_STEPS, .class = "line before"});
 }
 
 static const struct band *fullest(const struct timeline *t, const struct bands *b) {
@@ -102,7 +103,7 @@ static const struct band *fullest(const struct timeline *t, const struct bands *
     return best;
 }
 
-// A dot at the peak and its size above it. Returns where the label stands.
+// A dot at the peak with its size above. Returns the x position of the label.
 static double mark_peak(const struct panel *p, const struct timeline *t, const struct bands *b,
                         const char *what, const char *class) {
     const struct band *top = fullest(t, b);
@@ -115,11 +116,11 @@ static double mark_peak(const struct panel *p, const struct timeline *t, const s
     report_add_bytes(&label, t->held_bytes[top->top]);
     str_addf(p->r->out, "<circle class=\"dot %s\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>", class, x, y);
     double middle = x;
-    const double room = 80;
-    if (middle < LEFT + room)
-        middle = LEFT + room;
-    if (middle > WIDTH - RIGHT - room)
-        middle = WIDTH - RIGHT - room;
+    const double margin = 80;
+    if (middle < PANEL_LEFT + margin)
+        middle = PANEL_LEFT + margin;
+    if (middle > WIDTH - RIGHT - margin)
+        middle = WIDTH - RIGHT - margin;
     double budget = svg_y(&p->plot, (double)p->budget_bytes);
     bool crossed = p->budget_bytes > 0 && budget < y && budget > y - 24;
     svg_text(p->r->out, middle, (crossed ? budget : y) - 9, SVG_MIDDLE, "mark", str_text(&label));
@@ -127,9 +128,9 @@ static double mark_peak(const struct panel *p, const struct timeline *t, const s
 }
 
 static void draw_budget(const struct panel *p, double peak_label_x) {
-    struct report *r = p->r;
+    struct report_page *r = p->r;
     double budget = (double)p->budget_bytes;
-    if (p->budget_bytes <= 0 || budget > p->plot.y_most)
+    if (p->budget_bytes <= 0 || budget > p->plot.y_max)
         return;
     double y = svg_y(&p->plot, budget);
     struct str label = str_make(r->arena);
@@ -138,17 +139,17 @@ static void draw_budget(const struct panel *p, double peak_label_x) {
     bool left = peak_label_x > WIDTH - 300;
     str_addf(r->out, "<path class=\"line budget\" d=\"M%.1f %.1fh%.1f\"/>", p->plot.left, y,
              p->plot.width);
-    svg_text(r->out, left ? LEFT + 6 : WIDTH - RIGHT - 6, y - 6, left ? SVG_START : SVG_END,
+    svg_text(r->out, left ? PANEL_LEFT + 6 : WIDTH - RIGHT - 6, y - 6, left ? SVG_START : SVG_END,
              "mark budget-text", str_text(&label));
 }
 
 static void add_held(struct str *out, const struct timeline *t, uint32_t step) {
-    str_add(out, "\nheld ");
+    str_add(out, "\nin memory ");
     report_add_bytes(out, t->held_bytes[step]);
     const char *before = ": ";
     for (int h = 0; h < HOLDER_COUNT_; h++)
         if (t->held[step][h] > 0) {
-            str_addf(out, "%s%s ", before, holder_name((enum holder)h));
+            str_addf(out, "%s%s ", before, timeline_holder_name((enum holder)h));
             report_add_bytes(out, t->held[step][h]);
             before = ", ";
         }
@@ -171,15 +172,15 @@ static void add_title(struct str *out, const struct timeline *t, const struct ba
     str_add(out, " · ");
     markup_add_short(out, graph_node(t->graph, id)->type, NAME_LENGTH);
     if (t->work[b->top] != WORK_FORWARD && t->work[b->top] != WORK_BACKWARD)
-        str_addf(out, " · %s", work_name(t->work[b->top]));
+        str_addf(out, " · %s", timeline_work_name(t->work[b->top]));
     str_addf(out, "\nstep %u of %u, from ", b->top + 1, t->n_steps);
     report_add_cost(out, t, t->start[b->top]);
     if (b->n > 1)
-        str_addf(out, "; the fullest of %u steps here", b->n);
+        str_addf(out, "; the maximum of %u steps", b->n);
     add_held(out, t, b->top);
 }
 
-static void draw_fields(const struct panel *p, double bottom) {
+static void draw_tooltips(const struct panel *p, double bottom) {
     struct str *out = p->r->out;
     str_add(out, "<g>\n");
     for (size_t i = 0; i < p->after.n; i++) {
@@ -194,61 +195,60 @@ static void draw_fields(const struct panel *p, double bottom) {
     str_add(out, "</g>\n");
 }
 
-// The unplanned step has no devices, so it can be shown beside a plan for one only.
-static bool is_comparable(const struct report *r) {
+// The baseline step is on one device, so it is shown only with a plan for one device.
+static bool is_comparable(const struct report_page *r) {
     return r->before.n_devices == r->after.n_devices;
 }
 
-// The budget of the plan, or what a device of several has; 0: no limit.
-static int64_t budget_of(const struct report *r, uint32_t device) {
+// The budget of the plan, or the memory of one of several devices; 0: no limit.
+static int64_t budget_of(const struct report_page *r, uint32_t device) {
     int64_t n_bytes =
         r->after.n_devices > 1 ? r->after.device_bytes[device] : r->facts->budget_bytes;
     return n_bytes > 0 && n_bytes < INT64_MAX ? n_bytes : 0;
 }
 
-static double highest(const struct report *r) {
-    double most = 0, budget = 0;
+static double plot_height_bytes(const struct report_page *r) {
+    double max = 0, budget = 0;
     double before = (double)r->before.held_bytes[r->before.peak_step];
     for (uint32_t i = 0; i < r->after.n_steps; i++)
-        if ((double)r->after.held_bytes[i] > most)
-            most = (double)r->after.held_bytes[i];
-    if (is_comparable(r) && before > most)
-        most = before;
+        if ((double)r->after.held_bytes[i] > max)
+            max = (double)r->after.held_bytes[i];
+    if (is_comparable(r) && before > max)
+        max = before;
     for (uint32_t device = 0; device < r->after.n_devices; device++) {
-        // A budget far above all that is used would press everything else to the ground.
+        // A budget far above the peak is not drawn: it would flatten the areas.
         double here = (double)budget_of(r, device);
-        budget = here > budget && here < 1.25 * most ? here : budget;
+        budget = here > budget && here < 1.25 * max ? here : budget;
     }
-    return budget > most ? budget : most;
+    return budget > max ? budget : max;
 }
 
 static void draw_axes(const struct panel *p, double strips_bottom) {
-    svg_y_axis(&p->plot, svg_bytes_step(p->plot.y_most, 5), svg_add_bytes);
+    svg_y_axis(&p->plot, svg_bytes_step(p->plot.y_max, 5), svg_add_bytes);
     struct svg_plot below = p->plot;
     below.height = strips_bottom - below.top;
     bool is_time = p->axis == AXIS_TIME && p->r->after.has_costs;
-    svg_x_axis(&below, svg_round_step(p->plot.x_most, 8), is_time ? svg_add_time : svg_add_count);
+    svg_x_axis(&below, svg_round_step(p->plot.x_max, 8), is_time ? svg_add_time : svg_add_count);
 }
 
-static void draw_panel(struct report *r, enum axis axis, uint32_t device) {
+static void draw_panel(struct report_page *r, enum axis axis, uint32_t device) {
     bool same = is_comparable(r);
     double span = span_of(&r->after, axis), other = span_of(&r->before, axis);
     span = same && other > span ? other : span;
-    double most = highest(r);
     struct panel p = {.r = r,
                       .axis = axis,
                       .device = device,
                       .budget_bytes = budget_of(r, device),
                       .plot = {.out = r->out,
-                               .left = LEFT,
+                               .left = PANEL_LEFT,
                                .top = PLOT_TOP,
-                               .width = WIDTH - LEFT - RIGHT,
+                               .width = WIDTH - PANEL_LEFT - RIGHT,
                                .height = PLOT_HEIGHT,
-                               .x_most = span,
-                               .y_most = most * 1.04}};
-    p.after = make_bands(&r->after, device, axis, span / BANDS, r->arena);
+                               .x_max = span,
+                               .y_max = plot_height_bytes(r) * 1.04}};
+    p.after = make_bands(&r->after, device, axis, span / MAX_BANDS, r->arena);
     if (same)
-        p.before = make_bands(&r->before, device, axis, span / BANDS, r->arena);
+        p.before = make_bands(&r->before, device, axis, span / MAX_BANDS, r->arena);
     if (!p.after.at || (same && !p.before.at)) {
         r->out->failed = true;
         return;
@@ -257,25 +257,25 @@ static void draw_panel(struct report *r, enum axis axis, uint32_t device) {
     bool several = r->after.n_devices > 1;
     double bottom = strips + (same || several ? 2 : 1) * STRIP_STEP;
     str_add(r->out, "<figure>\n");
-    svg_begin(r->out, WIDTH, bottom + 26, "Memory held over time, and what runs when");
+    svg_begin(r->out, WIDTH, bottom + 26, "Memory over time, and the schedule");
     draw_axes(&p, bottom);
     draw_areas(&p);
     if (same)
         draw_before(&p);
     if (same)
-        mark_peak(&p, &r->before, &p.before, "unplanned", "before-dot");
+        mark_peak(&p, &r->before, &p.before, "baseline", "before-dot");
     draw_budget(&p, mark_peak(&p, &r->after, &p.after, "plan", "plan-dot"));
     panel_strip(&p, &r->after, strips, several ? "runs" : "plan", STRIP_WORK);
     if (several)
         panel_strip(&p, &r->after, strips + STRIP_STEP, "receives", STRIP_SENT);
     else if (same)
-        panel_strip(&p, &r->before, strips + STRIP_STEP, "unplanned", STRIP_WORK);
-    draw_fields(&p, bottom);
+        panel_strip(&p, &r->before, strips + STRIP_STEP, "baseline", STRIP_WORK);
+    draw_tooltips(&p, bottom);
     svg_end(r->out);
     str_add(r->out, "</figure>\n");
 }
 
-static void draw_panels(struct report *r, enum axis axis) {
+static void draw_panels(struct report_page *r, enum axis axis) {
     str_addf(r->out, "<div class=\"%s\">\n", axis == AXIS_TIME ? "by-time" : "by-step");
     for (uint32_t device = 0; device < r->after.n_devices; device++) {
         if (r->after.n_devices > 1) {
@@ -289,7 +289,7 @@ static void draw_panels(struct report *r, enum axis axis) {
     str_add(r->out, "</div>\n");
 }
 
-static void draw_legend(struct report *r) {
+static void draw_legend(struct report_page *r) {
     static const char *const pass_of[HOLDER_COUNT_] = {"", ", forward pass", "", ", backward pass",
                                                        ""};
     str_add(r->out, "<ul class=\"legend\">");
@@ -298,32 +298,33 @@ static void draw_legend(struct report *r) {
         for (uint32_t i = 0; i < r->after.n_steps; i++)
             used = used || r->after.held[i][h] > 0;
         if (used)
-            str_addf(r->out, "<li><i class=\"%s\"></i>%s%s</li>", holder_class[h],
-                     holder_name((enum holder)h), pass_of[h]);
+            str_addf(r->out, "<li><i class=\"%s\"></i>%s%s</li>",
+                     report_holder_class((enum holder)h), timeline_holder_name((enum holder)h),
+                     pass_of[h]);
     }
     if (is_comparable(r))
-        str_add(r->out, "<li><i class=\"before-key\"></i>the unplanned step</li>");
+        str_add(r->out, "<li><i class=\"before-key\"></i>baseline step</li>");
     if (r->after.n_devices > 1)
-        str_add(r->out, "<li><i class=\"transfer\"></i>sent from another device</li>");
+        str_add(r->out, "<li><i class=\"transfer\"></i>transfer from another device</li>");
     str_add(r->out, "</ul>\n");
 }
 
-// Why the peak that is promised can be above the picture.
-static void add_note(struct report *r) {
-    const struct facts *f = r->facts;
+// Explains why the peak on the runtime can exceed the plot.
+static void add_note(struct report_page *r) {
+    const struct plan_facts *f = r->facts;
     int64_t live = r->after.held_bytes[r->after.peak_step];
     if (r->after.n_devices > 1 || !f->runtime || f->peak_bytes <= live)
         return;
-    str_add(r->out, "<p class=\"soft\">The picture counts what is still needed, at most ");
+    str_add(r->out, "<p class=\"soft\">The plot shows live tensors (liveness peak ");
     report_add_bytes(r->out, live);
-    str_add(r->out, ". The peak of ");
+    str_add(r->out, "). The peak of ");
     report_add_bytes(r->out, f->peak_bytes);
-    str_add(r->out, " that is promised for runtime ");
+    str_add(r->out, " on runtime ");
     markup_add_short(r->out, f->runtime, NAME_LENGTH);
-    str_add(r->out, " covers also what it frees later or fuses.</p>\n");
+    str_add(r->out, " includes tensors that it frees later and the effect of fusions.</p>\n");
 }
 
-void report_memory(struct report *r) {
+void report_memory(struct report_page *r) {
     bool both = r->after.has_costs && r->before.has_costs;
     str_add(r->out, "<section id=\"memory\">\n<h2>Memory over time</h2>\n");
     if (both)

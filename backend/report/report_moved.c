@@ -1,5 +1,4 @@
-// What goes from one device to another, or to the host and back: the transfers of the plan, the
-// largest first.
+// The transfers of a plan between devices and host, largest first.
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,22 +7,22 @@
 #include "ir/base/checked.h"
 #include "ir/keys.h"
 
-#define MOST_ROWS   60
+#define MAX_ROWS    60
 #define NAME_LENGTH 44
 
-struct move {
+struct transfer_row {
     uint32_t step;
     int64_t bytes;
 };
 
 static int by_size(const void *a, const void *b) {
-    const struct move *x = a, *y = b;
+    const struct transfer_row *x = a, *y = b;
     if (x->bytes != y->bytes)
         return x->bytes > y->bytes ? -1 : 1;
     return x->step < y->step ? -1 : x->step > y->step;
 }
 
-static void add_row(struct report *r, const struct move *m) {
+static void add_row(struct report_page *r, const struct transfer_row *m) {
     const struct timeline *t = &r->after;
     const struct node *n = graph_node(t->graph, t->order[m->step]);
     const char *from = pairs_get(&n->metadata, KEY_FROM);
@@ -41,9 +40,9 @@ static void add_row(struct report *r, const struct move *m) {
     str_add(r->out, "</td></tr>\n");
 }
 
-void report_moved(struct report *r) {
+void report_moved(struct report_page *r) {
     const struct timeline *t = &r->after;
-    struct move *moves = ARENA_ARRAY(r->arena, struct move, t->n_steps);
+    struct transfer_row *moves = ARENA_ARRAY(r->arena, struct transfer_row, t->n_steps);
     size_t n = 0;
     int64_t sum = 0;
     if (!moves) {
@@ -54,23 +53,24 @@ void report_moved(struct report *r) {
         const struct node *at = graph_node(t->graph, t->order[i]);
         if (t->work[i] != WORK_TRANSFER || !at->n_out)
             continue;
-        moves[n] = (struct move){i, t->storage.bytes[t->storage.of[at->out[0].i]]};
+        moves[n] = (struct transfer_row){i, t->storage.bytes[t->storage.of[at->out[0].i]]};
         if (!checked_add(sum, moves[n++].bytes, &sum))
             sum = INT64_MAX;
     }
     if (!n)
         return;
     qsort(moves, n, sizeof *moves, by_size);
-    str_addf(r->out, "<section id=\"moved\">\n<h2>Moved</h2>\n<p>%zu transfer%s, ", n,
+    str_addf(r->out, "<section id=\"moved\">\n<h2>Transfers</h2>\n<p>%zu transfer%s, ", n,
              n == 1 ? "" : "s");
     report_add_bytes(r->out, sum);
-    str_add(r->out, " in all.</p>\n<div class=\"wide\"><table>\n<thead><tr><th>tensor</th>"
-                    "<th>way</th><th class=\"number\">size</th><th class=\"number\">at</th></tr>"
+    str_add(r->out, " in total.</p>\n<div class=\"wide\"><table>\n<thead><tr><th>tensor</th>"
+                    "<th>devices</th><th class=\"number\">size</th><th class=\"number\">start</th>"
+                    "</tr>"
                     "</thead>\n<tbody>\n");
-    for (size_t i = 0; i < n && i < MOST_ROWS; i++)
+    for (size_t i = 0; i < n && i < MAX_ROWS; i++)
         add_row(r, &moves[i]);
     str_add(r->out, "</tbody></table></div>\n");
-    if (n > MOST_ROWS)
-        str_addf(r->out, "<p class=\"soft\">and %zu smaller ones</p>\n", n - MOST_ROWS);
+    if (n > MAX_ROWS)
+        str_addf(r->out, "<p class=\"soft\">and %zu smaller transfers</p>\n", n - MAX_ROWS);
     str_add(r->out, "</section>\n");
 }

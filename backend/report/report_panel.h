@@ -1,19 +1,20 @@
-// One picture of memory over time: what its areas (report_memory.c) and its strips
-// (report_strips.c) share.
+// One plot of memory over time: the areas (report_memory.c) and the schedule strips below them
+// (report_panel.c) share an axis.
 #pragma once
 
 #include "backend/report/report_parts.h"
 #include "backend/report/svg.h"
 
-#define LEFT  72.0 // of the plot
-#define STRIP 13.0 // height of a strip
+#define PANEL_LEFT  72.0 // margin of the plot
+#define PANEL_STRIP 13.0 // height of a strip
 
 enum axis { AXIS_TIME, AXIS_STEP };
 
+// Consecutive steps of one device, drawn as one.
 struct band {
-    uint32_t first, last, top; // steps of one device; `top` is the fullest
-    uint32_t n;                // how many of them
-    double from, to;
+    uint32_t first, last, top; // `top`: the step with the most memory in use
+    uint32_t n;                // number of steps
+    double from, to;           // on the axis
 };
 
 struct bands {
@@ -22,21 +23,21 @@ struct bands {
 };
 
 struct panel {
-    struct report *r;
-    int64_t budget_bytes; // of the plan, or what the device has; 0: none
+    struct report_page *r;
+    int64_t budget_bytes; // of the plan, or the memory of the device; 0: no limit
     struct svg_plot plot;
     enum axis axis;
     uint32_t device;
     struct bands before, after;
 };
 
-// What is sent has a strip of its own: it arrives beside the work.
+// Transfers run in parallel with the nodes and have a strip of their own.
 enum strip { STRIP_WORK, STRIP_SENT };
 
-// Where a step begins and ends on the axis.
+// Begin and end of a step on the axis.
 double panel_begin(const struct timeline *t, uint32_t step, enum axis axis);
 double panel_end(const struct timeline *t, uint32_t step, enum axis axis);
 
-// What one device does, in one row at height y.
+// Draws the schedule of one device as a row at height y.
 void panel_strip(const struct panel *p, const struct timeline *t, double y, const char *name,
                  enum strip kind);

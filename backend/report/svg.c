@@ -1,8 +1,8 @@
-// Plots as SVG: see svg.h.
+// Plots as inline SVG: see svg.h.
 #include "backend/report/svg.h"
 
+#include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "backend/report/markup.h"
 
@@ -16,28 +16,28 @@ void svg_end(struct str *out) {
     str_add(out, "</svg>\n");
 }
 
-static double place(double x, double least, double most) {
-    return most > least ? (x - least) / (most - least) : 0;
+static double position(double x, double min, double max) {
+    return max > min ? (x - min) / (max - min) : 0;
 }
 
 double svg_x(const struct svg_plot *p, double x) {
-    return p->left + p->width * place(x, p->x_least, p->x_most);
+    return p->left + p->width * position(x, p->x_min, p->x_max);
 }
 
 double svg_y(const struct svg_plot *p, double y) {
-    return p->top + p->height * (1 - place(y, p->y_least, p->y_most));
+    return p->top + p->height * (1 - position(y, p->y_min, p->y_max));
 }
 
-double svg_round_step(double most, int n) {
-    if (!(most > 0))
+double svg_round_step(double max, int n) {
+    if (!(max > 0))
         return 1;
-    double raw = most / n, ten = pow(10, floor(log10(raw)));
+    double raw = max / n, ten = pow(10, floor(log10(raw)));
     double times = raw / ten;
     return ten * (times <= 1 ? 1 : times <= 2 ? 2 : times <= 5 ? 5 : 10);
 }
 
-double svg_bytes_step(double most, int n) {
-    double raw = most / n, unit = 1;
+double svg_bytes_step(double max, int n) {
+    double raw = max / n, unit = 1;
     while (raw >= 1000 * unit)
         unit *= 1024;
     double step = unit;
@@ -46,12 +46,12 @@ double svg_bytes_step(double most, int n) {
     return step;
 }
 
-static double tick_from(double least, double step) {
-    return ceil(least / step - 1e-9) * step + 0.0; // never -0
+static double first_tick(double min, double step) {
+    return ceil(min / step - 1e-9) * step + 0.0; // never -0
 }
 
 void svg_y_axis(const struct svg_plot *p, double step, svg_add *add) {
-    for (double y = tick_from(p->y_least, step); y <= p->y_most * (1 + 1e-9); y += step) {
+    for (double y = first_tick(p->y_min, step); y <= p->y_max * (1 + 1e-9); y += step) {
         double at = svg_y(p, y);
         str_addf(p->out, "<path class=\"grid\" d=\"M%.1f %.1fh%.1f\"/>", p->left, at, p->width);
         str_addf(p->out, "<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">",
@@ -64,7 +64,7 @@ void svg_y_axis(const struct svg_plot *p, double step, svg_add *add) {
 void svg_x_axis(const struct svg_plot *p, double step, svg_add *add) {
     double bottom = p->top + p->height;
     str_addf(p->out, "<path class=\"axis\" d=\"M%.1f %.1fh%.1f\"/>", p->left, bottom, p->width);
-    for (double x = tick_from(p->x_least, step); x <= p->x_most * (1 + 1e-9); x += step) {
+    for (double x = first_tick(p->x_min, step); x <= p->x_max * (1 + 1e-9); x += step) {
         double at = svg_x(p, x);
         str_addf(p->out, "<path class=\"axis\" d=\"M%.1f %.1fv4\"/>", at, bottom);
         str_addf(p->out, "<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">", at,
@@ -74,7 +74,7 @@ void svg_x_axis(const struct svg_plot *p, double step, svg_add *add) {
     }
 }
 
-// At most three digits and no zeros behind the point: 1, 1.5, 1.25.
+// At most three digits, without trailing zeros: 1, 1.5, 1.25.
 static void add_short(struct str *out, double x, const char *unit) {
     str_addf(out, "%.*g", x >= 1000 ? 4 : 3, x);
     str_addf(out, "%s%s", *unit ? "\u00a0" : "", unit);
@@ -108,48 +108,46 @@ void svg_add_percent(struct str *out, double share) {
     add_short(out, 100 * share, "%");
 }
 
-// The points of a shape forwards; backwards they close an area.
-static void add_path(const struct svg_plot *p, const double *x, const double *y, size_t n,
-                     enum svg_shape shape) {
+// The upper edge, from left to right.
+static void add_path(const struct svg_plot *p, const struct svg_series *s) {
     double last = NAN;
-    for (size_t i = 0; i < n; i++) {
-        double at = svg_y(p, y[i]);
+    for (size_t i = 0; i < s->n; i++) {
+        double at = svg_y(p, s->y[i]);
         if (i == 0)
-            str_addf(p->out, "M%.1f %.1f", svg_x(p, x[i]), at);
-        else if (shape == SVG_STRAIGHT)
-            str_addf(p->out, "L%.1f %.1f", svg_x(p, x[i]), at);
+            str_addf(p->out, "M%.1f %.1f", svg_x(p, s->x[i]), at);
+        else if (s->shape == SVG_STRAIGHT)
+            str_addf(p->out, "L%.1f %.1f", svg_x(p, s->x[i]), at);
         else if (at != last)
-            str_addf(p->out, "H%.1fV%.1f", svg_x(p, x[i]), at);
+            str_addf(p->out, "H%.1fV%.1f", svg_x(p, s->x[i]), at);
         last = at;
     }
-    if (n && shape == SVG_STEPS)
-        str_addf(p->out, "H%.1f", svg_x(p, x[n]));
+    if (s->n && s->shape == SVG_STEPS)
+        str_addf(p->out, "H%.1f", svg_x(p, s->x[s->n]));
 }
 
-static void add_path_back(const struct svg_plot *p, const double *x, const double *y, size_t n,
-                          enum svg_shape shape) {
-    for (size_t i = n; i-- > 0;) {
-        if (shape == SVG_STRAIGHT)
-            str_addf(p->out, "L%.1f %.1f", svg_x(p, x[i]), svg_y(p, y[i]));
-        else if (i + 1 == n || y[i] != y[i + 1])
-            str_addf(p->out, "H%.1fV%.1f", svg_x(p, x[i + 1]), svg_y(p, y[i]));
+// The lower edge of an area, from right to left.
+static void add_path_back(const struct svg_plot *p, const struct svg_series *s) {
+    for (size_t i = s->n; i-- > 0;) {
+        if (s->shape == SVG_STRAIGHT)
+            str_addf(p->out, "L%.1f %.1f", svg_x(p, s->x[i]), svg_y(p, s->low[i]));
+        else if (i + 1 == s->n || s->low[i] != s->low[i + 1])
+            str_addf(p->out, "H%.1fV%.1f", svg_x(p, s->x[i + 1]), svg_y(p, s->low[i]));
     }
-    if (n && shape == SVG_STEPS)
-        str_addf(p->out, "H%.1f", svg_x(p, x[0]));
+    if (s->n && s->shape == SVG_STEPS)
+        str_addf(p->out, "H%.1f", svg_x(p, s->x[0]));
 }
 
-void svg_line(const struct svg_plot *p, const double *x, const double *y, size_t n,
-              enum svg_shape shape, const char *class) {
-    str_addf(p->out, "<path class=\"%s\" d=\"", class);
-    add_path(p, x, y, n, shape);
+void svg_line(const struct svg_plot *p, const struct svg_series *s) {
+    str_addf(p->out, "<path class=\"%s\" d=\"", s->class);
+    add_path(p, s);
     str_add(p->out, "\"/>\n");
 }
 
-void svg_area(const struct svg_plot *p, const double *x, const double *low, const double *high,
-              size_t n, enum svg_shape shape, const char *class) {
-    str_addf(p->out, "<path class=\"%s\" d=\"", class);
-    add_path(p, x, high, n, shape);
-    add_path_back(p, x, low, n, shape);
+void svg_area(const struct svg_plot *p, const struct svg_series *s) {
+    assert(s->low);
+    str_addf(p->out, "<path class=\"%s\" d=\"", s->class);
+    add_path(p, s);
+    add_path_back(p, s);
     str_add(p->out, "Z\"/>\n");
 }
 
@@ -160,37 +158,6 @@ void svg_text(struct str *out, double x, double y, enum svg_anchor anchor, const
              anchors[anchor]);
     markup_add(out, text);
     str_add(out, "</text>\n");
-}
-
-void svg_rect(struct str *out, double x, double y, double width, double height, const char *class) {
-    str_addf(out, "<rect class=\"%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\"/>\n",
-             class, x, y, width, height);
-}
-
-static int by_place(const void *a, const void *b) {
-    const struct svg_end_label *const *x = a, *const *y = b;
-    if ((*x)->y != (*y)->y)
-        return (*x)->y < (*y)->y ? -1 : 1;
-    return *x < *y ? -1 : *x > *y;
-}
-
-void svg_end_labels(struct str *out, double x, struct svg_end_label *labels, size_t n,
-                    double line_height) {
-    struct svg_end_label **sorted = ARENA_ARRAY(out->arena, struct svg_end_label *, n);
-    if (!sorted) {
-        out->failed = true;
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        sorted[i] = &labels[i];
-    if (n)
-        qsort(sorted, n, sizeof *sorted, by_place);
-    // From the bottom up, each makes room for the one below.
-    for (size_t i = n; i-- > 1;)
-        if (sorted[i]->y - sorted[i - 1]->y < line_height)
-            sorted[i - 1]->y = sorted[i]->y - line_height;
-    for (size_t i = 0; i < n; i++)
-        svg_text(out, x, sorted[i]->y + 4, SVG_START, sorted[i]->class, sorted[i]->text);
 }
 
 const char *svg_style(void) {

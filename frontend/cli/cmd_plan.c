@@ -18,14 +18,14 @@
 static status write_extras(struct cli *c, const struct pipeline *p, struct extras *extras) {
     const struct plan_report *r = &p->report;
     const struct cost_sources *costs = p->context->costs;
-    struct facts facts = extras_facts(p->model, r);
+    struct plan_facts facts = extras_facts(p->model, r);
     facts.title = file_name(c->arguments[0]);
     facts.command = c->line;
     facts.version = version_mfc();
     facts.cost_model = cost_files_describe(&c->arena, &c->options, costs);
-    facts.cost_match = costs->profile ? *costs->measured_share : FACTS_UNKNOWN;
+    facts.cost_match = costs->profile ? *costs->measured_share : PLAN_FACTS_UNKNOWN;
     if (!options_given(&c->options, "budget"))
-        facts.budget_bytes = FACTS_UNKNOWN; // the plan's own peak is no budget of the user's
+        facts.budget_bytes = PLAN_FACTS_UNKNOWN; // the plan's own peak is no budget of the user's
     return extras_write(extras, r->step ? r->step : p->model, p->model, &facts, &c->diags);
 }
 

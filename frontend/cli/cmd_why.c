@@ -2,7 +2,7 @@
 // Sizes and times follow from the plan itself by the passes `shapes` and `costs`.
 #include <string.h>
 
-#include "backend/facts.h"
+#include "backend/plan_facts.h"
 #include "frontend/cli/cli.h"
 #include "frontend/inputs/cost_files.h"
 #include "frontend/load.h"
@@ -14,8 +14,8 @@ static status answer(struct cli *c, const struct model *plan, struct arena *a) {
     const char *path = options_text(&c->options, "json");
     struct timeline t;
     struct why w;
-    struct facts facts = facts_none();
-    facts_read(plan, &facts);
+    struct plan_facts facts = plan_facts_none();
+    plan_facts_read(plan, &facts);
     status st = timeline_make(plan, a, &c->diags, &t);
     if (!st)
         st = why_find(&t, c->arguments[1], a, &c->diags, &w);

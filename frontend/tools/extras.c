@@ -61,7 +61,7 @@ status extras_open(struct extras *x, const struct options *o, const char *model,
     return st;
 }
 
-static void add_report(const struct plan_report *r, struct facts *out) {
+static void add_report(const struct plan_report *r, struct plan_facts *out) {
     out->is_interrupted = r->is_interrupted;
     if (r->makespan_cost > 0) {
         out->makespan = r->makespan_cost;
@@ -71,7 +71,7 @@ static void add_report(const struct plan_report *r, struct facts *out) {
         return;
     out->runtime = r->runtime;
     out->outcome = outcome_name(r->outcome);
-    out->unplanned_peak_bytes = r->baseline_bytes;
+    out->baseline_peak_bytes = r->baseline_bytes;
     out->budget_bytes = r->budget_bytes;
     out->peak_bytes = r->peak_bytes;
     out->plain_peak_bytes = r->plain_peak_bytes;
@@ -80,38 +80,38 @@ static void add_report(const struct plan_report *r, struct facts *out) {
     out->arena_bytes = r->arena_bytes;
     out->base_cost = r->base_cost;
     out->cost = r->cost;
-    out->min_bytes = r->min_bytes > 0 ? r->min_bytes : FACTS_UNKNOWN;
-    out->bound = r->bound == BOUND_NONE ? FACTS_UNKNOWN : r->bound;
+    out->min_bytes = r->min_bytes > 0 ? r->min_bytes : PLAN_FACTS_UNKNOWN;
+    out->bound = r->bound == BOUND_NONE ? PLAN_FACTS_UNKNOWN : r->bound;
 }
 
-struct facts extras_facts(const struct model *plan, const struct plan_report *r) {
-    struct facts facts = facts_none();
+struct plan_facts extras_facts(const struct model *plan, const struct plan_report *r) {
+    struct plan_facts facts = plan_facts_none();
     add_report(r, &facts);
-    facts_read(plan, &facts);
+    plan_facts_read(plan, &facts);
     return facts;
 }
 
-static status print_one(struct str *text, enum extra e, const struct model *unplanned,
-                        const struct model *plan, const struct facts *facts, struct diags *d) {
+static status print_one(struct str *text, enum extra e, const struct model *baseline,
+                        const struct model *plan, const struct plan_facts *facts, struct diags *d) {
     switch (e) {
     case EXTRA_REPORT:
-        return report_print(text, unplanned, plan, facts, d);
+        return report_print(text, baseline, plan, facts, d);
     case EXTRA_TRACE:
         return trace_print(text, plan, d);
     default:
-        return plan_json_print(text, unplanned, plan, facts, d);
+        return plan_json_print(text, baseline, plan, facts, d);
     }
 }
 
-status extras_write(struct extras *x, const struct model *unplanned, const struct model *plan,
-                    const struct facts *facts, struct diags *d) {
+status extras_write(struct extras *x, const struct model *baseline, const struct model *plan,
+                    const struct plan_facts *facts, struct diags *d) {
     status st = ST_OK;
     for (int i = 0; i < EXTRA_COUNT_ && !st; i++) {
         if (!x->is_wanted[i])
             continue;
         struct arena scratch = arena_make(plan->arena->mem);
         struct str text = str_make(&scratch);
-        st = print_one(&text, (enum extra)i, unplanned, plan, facts, d);
+        st = print_one(&text, (enum extra)i, baseline, plan, facts, d);
         if (!st)
             st = output_write(&x->at[i], d, str_text(&text), text.n);
         if (!st)

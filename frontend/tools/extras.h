@@ -3,7 +3,7 @@
 // and becomes visible only when everything has been written.
 #pragma once
 
-#include "backend/facts.h"
+#include "backend/plan_facts.h"
 #include "ir/base/file.h"
 #include "ir/base/options.h"
 #include "passes/plan/plan.h"
@@ -20,9 +20,9 @@ struct extras {
 status extras_open(struct extras *x, const struct options *o, const char *model, const char *target,
                    struct arena *a, struct diags *d);
 // What is known of the plan, from its report and its metadata, for extras_write.
-struct facts extras_facts(const struct model *plan, const struct plan_report *r);
+struct plan_facts extras_facts(const struct model *plan, const struct plan_report *r);
 // Writes all of them, still invisible; extras_commit shows them.
-status extras_write(struct extras *x, const struct model *unplanned, const struct model *plan,
-                    const struct facts *facts, struct diags *d);
+status extras_write(struct extras *x, const struct model *baseline, const struct model *plan,
+                    const struct plan_facts *facts, struct diags *d);
 status extras_commit(struct extras *x, struct diags *d);
 void extras_close(struct extras *x);

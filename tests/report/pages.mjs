@@ -36,13 +36,13 @@ async function isQuiet(page, url) {
 async function hasAll(browser, url) {
   for (const dark of [false, true]) {
     const page = await browser.open(url, { dark });
-    for (const section of ["memory", "matrices", "peak", "choices", "facts", "again"])
+    for (const section of ["memory", "matrices", "peak", "choices", "facts", "reproduce"])
       assert.ok(await page.run(`!!document.querySelector("section#${section} h2")`), `no section ${section}`);
-    for (const kind of ["fixed", "activation", "again", "gradient"])
+    for (const kind of ["persistent", "activation", "recomputed", "gradient"])
       assert.ok(await page.run(`document.querySelector("#memory svg path.${kind}").getBBox().height > 1`), `no area ${kind}`);
     assert.ok(await page.run(`document.querySelector("#memory path.budget") !== null`));
     assert.equal(await page.run(`document.querySelectorAll("#matrices svg").length`), 2);
-    assert.match(await page.run(`document.querySelector("#again pre").textContent`), /^mfc chain\.onnx .* '40%'$/);
+    assert.match(await page.run(`document.querySelector("#reproduce pre").textContent`), /^mfc chain\.onnx .* '40%'$/);
     const colours = await page.run(`["color", "backgroundColor"].map((c) => getComputedStyle(document.body)[c])`);
     const [ink, paper] = colours.map(light);
     assert.ok(dark ? paper < 0.2 : paper > 0.8, `paper ${paper}`);
@@ -59,7 +59,7 @@ async function hoverTells(browser, url) {
   assert.equal(await page.run(`tip.hidden`), false);
   const text = await page.run(`tip.innerText`);
   assert.match(text, /step \d+ of \d+/);
-  assert.match(text, /held [\d.]+\u00a0KiB/);
+  assert.match(text, /in memory [\d.]+\u00a0KiB/);
   assert.match(text, /f\d+(\.1)? .*KiB/); // a tensor and its size
   await page.hover("h1");
   assert.equal(await page.run(`tip.hidden`), true);

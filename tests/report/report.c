@@ -7,20 +7,23 @@
 
 static status run(struct arena *a, struct diags *d, char **argv) {
     struct pool names = pool_make(a);
-    struct model *unplanned, *plan;
-    status st = load_model(a, &names, d, argv[1], &unplanned);
+    struct model *baseline, *plan;
+    status st = load_model(a, &names, d, argv[1], &baseline);
     if (st != ST_OK)
         return st;
     st = load_model(a, &names, d, argv[2], &plan);
     if (st == ST_OK) {
-        struct facts facts = facts_none();
+        struct plan_facts facts = plan_facts_none();
         facts.title = file_name(argv[2]);
         facts.command = argv[4];
-        facts_read(plan, &facts);
-        st = report_write(unplanned, plan, &facts, argv[3], d);
+        plan_facts_read(plan, &facts);
+        struct str page = str_make(a);
+        st = report_print(&page, baseline, plan, &facts, d);
+        if (st == ST_OK)
+            st = output_text(a, d, argv[3], &page);
         model_close(plan);
     }
-    model_close(unplanned);
+    model_close(baseline);
     return st;
 }
 

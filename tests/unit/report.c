@@ -58,20 +58,6 @@ static void round_ticks(void **state) {
     scene_close(&s);
 }
 
-static void labels_move_apart(void **state) {
-    (void)state;
-    struct scene s;
-    scene_open(&s);
-    struct svg_end_label labels[] = {{.y = 50, .class = "a", .text = "low"},
-                                     {.y = 48, .class = "b", .text = "high"},
-                                     {.y = 10, .class = "c", .text = "far"}};
-    struct str out = str_make(&s.arena);
-    svg_end_labels(&out, 5, labels, 3, 14);
-    assert_true(labels[0].y == 50 && labels[1].y == 36 && labels[2].y == 10);
-    assert_non_null(strstr(str_text(&out), ">high</text>"));
-    scene_close(&s);
-}
-
 static const char plan[] = "mfc 1\n"
                            "opset 17\n"
                            "graph \"g\" {\n"
@@ -88,7 +74,7 @@ static const char plan[] = "mfc 1\n"
 static status print_all(struct scene *s, const struct model *m) {
     struct arena a = arena_make(&s->mem);
     struct str text = str_make(&a);
-    struct facts facts = facts_none();
+    struct plan_facts facts = plan_facts_none();
     status st = report_print(&text, m, m, &facts, &s->diags);
     if (st == ST_OK)
         st = trace_print(&text, m, &s->diags);
@@ -123,7 +109,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_cannot_leave_their_place),
         cmocka_unit_test(round_ticks),
-        cmocka_unit_test(labels_move_apart),
+
         cmocka_unit_test(no_memory_at_any_moment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

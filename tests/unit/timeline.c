@@ -44,8 +44,8 @@ static void kinds_of_work(void **state) {
     (void)state;
     struct parsed p;
     open_text(&p, plan);
-    const enum work expected[] = {WORK_FORWARD, WORK_FORWARD, WORK_FORWARD, WORK_FORWARD,
-                                  WORK_AGAIN,   WORK_AGAIN,   WORK_BACKWARD};
+    const enum work expected[] = {WORK_FORWARD,   WORK_FORWARD,   WORK_FORWARD, WORK_FORWARD,
+                                  WORK_RECOMPUTE, WORK_RECOMPUTE, WORK_BACKWARD};
     assert_int_equal(p.t.n_steps, 7);
     for (size_t i = 0; i < 7; i++)
         assert_int_equal(p.t.work[i], expected[i]);
