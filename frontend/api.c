@@ -1,7 +1,8 @@
-// The public interface, mfc.h: a session around the rooms of the library. Each call works on the
-// session's arenas, then hands the new diagnostics to the caller's hook and returns the status.
+// The public interface, mfc.h: a session around the modules of the library. Each call works on the
+// session's arenas, then passes new diagnostics to the caller's callback and returns the status.
 #include "frontend/mfc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "frontend/load.h"
@@ -13,19 +14,19 @@
 
 _Static_assert((int)MFC_VERIFY == (int)ST_VERIFY && (int)MFC_LIMIT == (int)ST_LIMIT &&
                    (int)MFC_CANCELLED == (int)ST_INTERRUPTED,
-               "public and inner statuses are the same numbers");
+               "public and internal statuses are the same numbers");
 
 struct mfc {
     struct mem mem;
-    struct arena settings; // as long as the session
-    struct arena said;     // diagnostics, until the next load
-    struct arena loaded;   // the model and its names, until the next load
+    struct arena option_arena; // lives as long as the session
+    struct arena diag_arena;   // until the next load
+    struct arena model_arena;  // the model and its names, until the next load
     struct pool names;
     struct options options;
     struct diags diags;
-    size_t n_told;       // diagnostics that the hook has seen
+    size_t n_reported;   // diagnostics passed to the callback
     struct model *model; // NULL: none is loaded
-    status failed;       // the first since the load
+    status failed;       // of the first call that failed since the load
     struct stop stop;
     void (*on_message)(void *, const struct mfc_message *);
     void *message_context;
@@ -44,15 +45,15 @@ const char *mfc_version(void) {
 }
 
 struct mfc *mfc_new(int64_t limit_bytes) {
-    struct mfc *m = calloc(1, sizeof *m); // the gate is inside of it, so it cannot come through it
+    struct mfc *m = calloc(1, sizeof *m); // not through the allocation gate, which is a member
     if (!m)
         return NULL;
     m->mem = mem_make(limit_bytes > 0 ? limit_bytes : MEM_UNLIMITED);
-    m->settings = arena_make(&m->mem);
-    m->said = arena_make(&m->mem);
-    m->loaded = arena_make(&m->mem);
-    m->options = options_make(&m->settings);
-    m->diags = diags_make(&m->said);
+    m->option_arena = arena_make(&m->mem);
+    m->diag_arena = arena_make(&m->mem);
+    m->model_arena = arena_make(&m->mem);
+    m->options = options_make(&m->option_arena);
+    m->diags = diags_make(&m->diag_arena);
     m->stop.deadline_ns = STOP_NEVER;
     if (pass_add_options(&m->options, &m->diags) ||
         options_add(&m->options, &m->diags, rig_options)) {
@@ -62,18 +63,18 @@ struct mfc *mfc_new(int64_t limit_bytes) {
     return m;
 }
 
-static void forget_model(struct mfc *m) {
+static void unload(struct mfc *m) {
     model_close(m->model);
     m->model = NULL;
-    arena_free(&m->loaded);
+    arena_free(&m->model_arena);
 }
 
 void mfc_free(struct mfc *m) {
     if (!m)
         return;
-    forget_model(m);
-    arena_free(&m->said);
-    arena_free(&m->settings);
+    unload(m);
+    arena_free(&m->diag_arena);
+    arena_free(&m->option_arena);
     free(m);
 }
 
@@ -94,11 +95,11 @@ void mfc_on_cost(struct mfc *m, double (*call)(void *, const struct mfc_strategy
     m->cost_context = context;
 }
 
-static void tell(struct mfc *m, const struct diag *d) {
+static void report(struct mfc *m, const struct diag *d) {
     struct arena scratch = arena_make(&m->mem);
     struct str whole = str_make(&scratch);
     diag_print(&whole, d);
-    if (whole.n) // without its line end
+    if (whole.n) // drop the newline
         whole.at[--whole.n] = 0;
     struct mfc_message message = {
         .severity = (enum mfc_severity)d->severity,
@@ -116,18 +117,18 @@ static void tell(struct mfc *m, const struct diag *d) {
     arena_free(&scratch);
 }
 
-// What every call ends with.
+// The end of every call: reports new diagnostics and records the status.
 static int finish(struct mfc *m, status st) {
-    bool told = false;
-    for (; m->n_told < m->diags.list.n; m->n_told++) {
-        const struct diag *d = &m->diags.list.at[m->n_told];
-        told |= d->severity == DIAG_ERROR;
+    bool has_error = false;
+    for (; m->n_reported < m->diags.list.n; m->n_reported++) {
+        const struct diag *d = &m->diags.list.at[m->n_reported];
+        has_error |= d->severity == DIAG_ERROR;
         if (m->on_message)
-            tell(m, d);
+            report(m, d);
     }
-    // Where memory has run out there may have been none left to say so.
-    if (st == ST_LIMIT && !told && m->on_message)
-        tell(m, &(struct diag){DIAG_ERROR, DIAG_LIMIT, loc_none(), "out of memory"});
+    // There may have been no memory left for the diagnostic itself.
+    if (st == ST_LIMIT && !has_error && m->on_message)
+        report(m, &(struct diag){DIAG_ERROR, DIAG_LIMIT, loc_none(), "out of memory"});
     if (st && !m->failed)
         m->failed = st;
     return (int)st;
@@ -138,6 +139,7 @@ int mfc_status(const struct mfc *m) {
 }
 
 int mfc_set(struct mfc *m, const char *option, const char *value) {
+    assert(m && option && value);
     return finish(m, options_set(&m->options, &m->diags, option, value));
 }
 
@@ -153,45 +155,50 @@ void mfc_option(const struct mfc *m, size_t i, const char **name, const char **h
 }
 
 static void begin_load(struct mfc *m) {
-    forget_model(m);
-    m->names = pool_make(&m->loaded);
-    arena_free(&m->said);
-    m->diags = diags_make(&m->said);
-    m->n_told = 0;
+    unload(m);
+    m->names = pool_make(&m->model_arena);
+    arena_free(&m->diag_arena);
+    m->diags = diags_make(&m->diag_arena);
+    m->n_reported = 0;
     m->failed = ST_OK;
     atomic_store(&m->stop.raised, 0);
 }
 
-// A model that could not be read in full is none.
+// A failed load leaves no model.
 static int end_load(struct mfc *m, status st) {
     if (st) {
-        m->model = NULL; // it is closed
-        forget_model(m);
+        m->model = NULL; // the reader has closed it
+        unload(m);
     }
     return finish(m, st);
 }
 
 int mfc_load(struct mfc *m, const char *file) {
+    assert(m && file);
     begin_load(m);
-    return end_load(m, load_model(&m->loaded, &m->names, &m->diags, file, &m->model));
+    return end_load(m, load_model(&m->model_arena, &m->names, &m->diags, file, &m->model));
 }
 
 int mfc_load_memory(struct mfc *m, const void *bytes, size_t n_bytes) {
+    assert(m && (bytes || !n_bytes));
     begin_load(m);
-    return end_load(m, load_memory(&m->loaded, &m->names, &m->diags, bytes, n_bytes, &m->model));
+    return end_load(m,
+                    load_memory(&m->model_arena, &m->names, &m->diags, bytes, n_bytes, &m->model));
 }
 
 static status no_model(struct mfc *m) {
-    return diag_error(&m->diags, DIAG_USAGE, loc_none(), "there is no model: load one first");
+    return diag_error(&m->diags, DIAG_USAGE, loc_none(),
+                      "no model is loaded; call mfc_load or mfc_load_memory first");
 }
 
-static double ask_cost(void *session, const struct mcmc_values *v) {
+static double call_on_cost(void *session, const struct mcmc_values *v) {
     const struct mfc *m = session;
     return m->on_cost(m->cost_context, &(struct mfc_strategy){v->makespan, v->load, v->peak_bytes,
                                                               v->moved_bytes, v->energy});
 }
 
 int mfc_run(struct mfc *m, const char *passes) {
+    assert(m);
     if (!m->model)
         return finish(m, no_model(m));
     struct arena scratch = arena_make(&m->mem);
@@ -201,7 +208,7 @@ int mfc_run(struct mfc *m, const char *passes) {
                              .stop = &m->stop,
                              .progress = m->on_progress,
                              .progress_to = m->progress_context};
-    struct mcmc_objective own = {.goal = MCMC_CUSTOM, .value = ask_cost, .context = m};
+    struct mcmc_objective own = {.goal = MCMC_CUSTOM, .value = call_on_cost, .context = m};
     struct pipeline p = {.model = m->model, .context = &c, .passes = passes};
     p.devices_how.hooks.stop = &m->stop;
     p.devices_how.objective = m->on_cost ? &own : NULL;
@@ -211,6 +218,7 @@ int mfc_run(struct mfc *m, const char *passes) {
 }
 
 int mfc_write(struct mfc *m, const char *file) {
+    assert(m && file);
     if (!m->model)
         return finish(m, no_model(m));
     return finish(m, load_save_plan(m->model, file, &m->diags));

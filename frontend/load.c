@@ -1,4 +1,4 @@
-// Models from and to files: see load.h.
+// Reads and writes models: see load.h.
 #include "frontend/load.h"
 
 #include <string.h>
@@ -8,22 +8,17 @@
 #include "frontend/onnx/onnx_read.h"
 #include "ir/text/text.h"
 
-static bool ends_with(const char *text, const char *end) {
-    size_t n = strlen(text), k = strlen(end);
-    return n >= k && strcmp(text + n - k, end) == 0;
-}
-
-// "mfc" or a comment; no ONNX file starts like that, for those bytes would be groups or fields that
-// a model does not have.
+// The text form starts with "mfc" or a comment. No ONNX file does: these bytes would be groups, or
+// fields that a ModelProto does not have.
 static bool is_text(const struct source *s, struct mem *mem) {
     char first[3];
     struct arena scratch = arena_make(mem);
-    struct diags quiet = diags_make(&scratch); // the reader will meet the same error again
-    bool failed = s->n_bytes < 3 || source_read(s, &quiet, 0, first, sizeof first);
+    struct diags ignored = diags_make(&scratch); // the reader will report the same error
+    bool failed = s->n_bytes < 3 || source_read(s, &ignored, 0, first, sizeof first);
     arena_free(&scratch);
     if (failed)
-        return ends_with(s->path, ".mfc");
-    return first[0] == '#' || memcmp(first, "mfc", 3) == 0 || ends_with(s->path, ".mfc");
+        return str_ends_with(s->path, ".mfc");
+    return first[0] == '#' || memcmp(first, "mfc", 3) == 0 || str_ends_with(s->path, ".mfc");
 }
 
 static status sort_and_verify(struct model *m, struct diags *d) {
@@ -61,7 +56,7 @@ status load_memory(struct arena *a, struct pool *names, struct diags *d, const v
                    size_t n_bytes, struct model **out) {
     struct source *s;
     if (n_bytes > INT64_MAX)
-        return diag_error(d, DIAG_LIMIT, loc_none(), "%zu bytes are too many", n_bytes);
+        return diag_error(d, DIAG_LIMIT, loc_none(), "a model of %zu bytes is too large", n_bytes);
     status st = source_memory(a, d, bytes, (int64_t)n_bytes, &s);
     return st ? st : load_source(a, names, d, s, out);
 }
@@ -76,23 +71,16 @@ status load_format(struct diags *d, const char *path, const char *format, const 
     }
     return *out ? ST_OK
                 : diag_error(d, DIAG_USAGE, loc_file(path),
-                             "the name ends in neither .onnx nor .mfc nor .dot; say which with "
-                             "--to=onnx, --to=mfc or --to=dot");
+                             "the file name ends with neither .onnx, .mfc nor .dot; give the "
+                             "format with --to=onnx, --to=mfc or --to=dot");
 }
 
-static status save_text(const struct model *m, const char *path, bool picture, struct diags *d) {
+static status save_text(const struct model *m, const char *path, bool as_dot, struct diags *d) {
     struct arena scratch = arena_make(m->arena->mem);
     struct str text = str_make(&scratch);
-    struct output o;
-    status st = picture ? dot_print(&text, m, d) : print_model(&text, m, d);
+    status st = as_dot ? dot_print(&text, m, d) : print_model(&text, m, d);
     if (!st)
-        st = output_open(&scratch, d, path, &o);
-    if (!st) {
-        st = output_write(&o, d, str_text(&text), text.n);
-        if (!st)
-            st = output_commit(&o, d);
-        output_abort(&o);
-    }
+        st = output_text(&scratch, d, path, &text);
     arena_free(&scratch);
     return st;
 }
@@ -107,6 +95,6 @@ status load_save(const struct model *m, const char *path, const char *format, st
 }
 
 status load_save_plan(const struct model *m, const char *path, struct diags *d) {
-    bool other = ends_with(path, ".mfc") || ends_with(path, ".dot");
-    return load_save(m, path, other ? NULL : "onnx", d);
+    bool not_onnx = str_ends_with(path, ".mfc") || str_ends_with(path, ".dot");
+    return load_save(m, path, not_onnx ? NULL : "onnx", d);
 }

@@ -1,22 +1,22 @@
-// Models from and to files of any kind that mfc knows: ONNX, the text form (.mfc), and pictures
-// (.dot, out only).
+// Reads and writes models: ONNX, the text form (.mfc), and Graphviz (.dot, write only).
 #pragma once
 
 #include "ir/graph.h"
 
-// What it is shows in its first bytes, so the name does not matter; "-" is standard input. The
-// model comes out sorted and verified. model_close() it after success.
+// Reads a model. The first bytes decide the format, not the file name; "-" is standard input. The
+// model is sorted and verified. The caller closes it with model_close() after success.
 status load_model(struct arena *a, struct pool *names, struct diags *d, const char *path,
                   struct model **out);
 
-// The same from memory, which must stay as it is until the model is closed. External data are
-// absent.
+// The same from memory, which must stay unchanged until the model is closed. External data counts
+// as absent.
 status load_memory(struct arena *a, struct pool *names, struct diags *d, const void *bytes,
                    size_t n_bytes, struct model **out);
 
-// `format` is "onnx", "mfc" or "dot"; NULL: by the name's ending, and the text form for standard
-// output ("-"), as that is for reading.
+// The format to write: `format` ("onnx", "mfc" or "dot"); when it is NULL, the extension of the
+// path, or the text form for standard output ("-").
 status load_format(struct diags *d, const char *path, const char *format, const char **out);
+// Writes a model in the format of load_format.
 status load_save(const struct model *m, const char *path, const char *format, struct diags *d);
-// As ONNX, unless the name ends in .mfc or .dot.
+// Writes ONNX, unless the path ends with .mfc or .dot.
 status load_save_plan(const struct model *m, const char *path, struct diags *d);

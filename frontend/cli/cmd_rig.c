@@ -80,7 +80,7 @@ static status detect(struct cli *c, struct str *out) {
                               .overhead = 2000,
                               .memory_bytes = memory,
                               .host_bandwidth = bandwidth};
-    rig_print(out, &here, 1, 0);
+    rig_print_preset(out, &here, 1, 0);
     return ST_OK;
 }
 
@@ -121,7 +121,7 @@ static status run(struct cli *c) {
         struct rig rig;
         st = rig_read(&c->arena, &c->diags, name, &rig);
         if (!st)
-            rig_show(&text, &rig);
+            rig_print(&text, &rig);
     }
     if (st || text.failed)
         return st ? st : diag_out_of_memory(&c->diags);

@@ -13,11 +13,6 @@
 #include "solver/search_options.h"
 #include "solver/solve.h"
 
-static bool ends_with(const char *text, const char *end) {
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 static status read_problem(struct cli *c, struct problem *p) {
     struct source *source = NULL;
     status st = source_open(&c->arena, &c->diags, c->arguments[0], &source);
@@ -88,7 +83,7 @@ static status write_matrices(struct cli *c, const struct problem *p, const struc
     if (st != ST_OK)
         return st;
     struct str text = str_make(&c->arena);
-    if (ends_with(path, ".json"))
+    if (str_ends_with(path, ".json"))
         matrices_print_json(&text, &m);
     else
         matrices_print(&text, &m);

@@ -1,4 +1,4 @@
-// Lists of budgets: see budgets.h.
+// Budget ranges: see budgets.h.
 #include "frontend/inputs/budgets.h"
 
 #include <stdlib.h>
@@ -27,24 +27,23 @@ status budgets_parse(const char *option, const char *text, bool rising, struct d
     const char *dots = strstr(text, ".."), *slash = dots ? strchr(dots, '/') : NULL;
     char *end = NULL;
     long count = slash ? strtol(slash + 1, &end, 10) : 0;
-    if (!slash || *end || count < 2 || count > BUDGETS_MOST ||
+    if (!slash || *end || count < 2 || count > BUDGETS_MAX ||
         !parse_end(text, (size_t)(dots - text), &out->from) ||
         !parse_end(dots + 2, (size_t)(slash - dots - 2), &out->to))
         return diag_error(d, DIAG_USAGE, loc_none(),
-                          "--%s wants two budgets and a count from 2 to %d, such as "
+                          "--%s needs two budgets and a count from 2 to %d, such as "
                           "40%%..100%%/7, not \"%s\"",
-                          option, BUDGETS_MOST, text);
+                          option, BUDGETS_MAX, text);
     out->n = (int32_t)count;
     const struct budgets_end *a = &out->from, *b = &out->to;
     if (rising && a->is_share == b->is_share &&
         (a->is_share ? a->share >= b->share : a->bytes >= b->bytes))
-        return diag_error(d, DIAG_USAGE, loc_none(),
-                          "--%s %s ends where it should begin: the smaller budget comes first",
+        return diag_error(d, DIAG_USAGE, loc_none(), "--%s %s: the smaller budget must come first",
                           option, text);
     return ST_OK;
 }
 
-static int64_t size_of(const struct budgets_end *e, int64_t whole_bytes) {
+static int64_t end_bytes(const struct budgets_end *e, int64_t whole_bytes) {
     double n_bytes = (double)whole_bytes * e->share;
     if (!e->is_share)
         return e->bytes;
@@ -53,12 +52,12 @@ static int64_t size_of(const struct budgets_end *e, int64_t whole_bytes) {
 
 int64_t *budgets_list(const struct budgets *b, int64_t whole_bytes, struct arena *a) {
     int64_t *list = ARENA_ARRAY(a, int64_t, b->n);
-    int64_t one = size_of(&b->from, whole_bytes), other = size_of(&b->to, whole_bytes);
-    int64_t least = one < other ? one : other, most = one < other ? other : one;
+    int64_t from = end_bytes(&b->from, whole_bytes), to = end_bytes(&b->to, whole_bytes);
+    int64_t min = from < to ? from : to, max = from < to ? to : from;
     for (int32_t k = 0; list && k < b->n; k++) {
         int64_t part = 0;
-        checked_muldiv(most - least, k, b->n - 1, &part); // fits: part <= most - least
-        list[k] = most - part;
+        checked_muldiv(max - min, k, b->n - 1, &part); // fits: part <= max - min
+        list[k] = max - part;
     }
     return list;
 }

@@ -5,28 +5,28 @@
 //      "patterns": [{"match": "grad/*", "cost": "1.1 * time"}],
 //      "operators": {"Conv": "flops / 80 + 3000", "Relu": {"cost": "bytes / 12", "workspace": 0}}}
 //
-// Everything that is wrong with it is told at once.
+// All errors in the file are reported together.
 #include "frontend/inputs/cost_files.h"
 
 #include <string.h>
 
 #include "ir/base/json.h"
 
-static const char *const folders[COST_KINDS] = {"nodes", "patterns", "operators"};
+static const char *const sections[COST_KINDS] = {"nodes", "patterns", "operators"};
 
-struct reading {
+struct cost_reader {
     struct arena *a;
     struct diags *d;
     struct cost_model *m;
 };
 
-static struct loc place(const struct reading *r, enum cost_kind kind, const char *key) {
-    const char *path = str_format(r->a, "%s: \"%s\"", folders[kind], key);
-    return loc_path(r->m->path, path ? path : folders[kind]);
+static struct loc entry_loc(const struct cost_reader *r, enum cost_kind kind, const char *key) {
+    const char *path = str_format(r->a, "%s: \"%s\"", sections[kind], key);
+    return loc_path(r->m->path, path ? path : sections[kind]);
 }
 
-// A number that is not negative, or a formula. Absent: nothing.
-static status read_amount(const struct reading *r, struct loc where, const json_t *value,
+// A non-negative number or a formula; *out stays unchanged when `value` is NULL.
+static status read_amount(const struct cost_reader *r, struct loc where, const json_t *value,
                           const struct formula **out) {
     const char *text = json_string_value(value);
     if (!value)
@@ -35,7 +35,8 @@ static status read_amount(const struct reading *r, struct loc where, const json_
         text = str_format(r->a, "%.17g", json_number_value(value));
     else if (!text)
         return diag_error(r->d, DIAG_COSTS, where,
-                          "neither a number of nanoseconds or bytes nor a formula in quotes");
+                          "the value must be a number of nanoseconds or bytes, or a formula in "
+                          "quotes");
     struct formula *f = NULL;
     status st = text ? formula_parse(r->a, r->d, DIAG_COSTS, where, text, cost_variables, &f)
                      : diag_out_of_memory(r->d);
@@ -43,9 +44,9 @@ static status read_amount(const struct reading *r, struct loc where, const json_
     return st;
 }
 
-static status read_entry(const struct reading *r, enum cost_kind kind, const char *key,
+static status read_entry(const struct cost_reader *r, enum cost_kind kind, const char *key,
                          const json_t *value, struct cost_entry *e) {
-    struct loc where = place(r, kind, key);
+    struct loc where = entry_loc(r, kind, key);
     const char *member;
     json_t *unused;
     if (!(e->key = str_format(r->a, "%s", key)))
@@ -57,41 +58,41 @@ static status read_entry(const struct reading *r, enum cost_kind kind, const cha
                      (kind == COST_BY_PATTERN && strcmp(member, "match") == 0);
         if (!known)
             return diag_error(r->d, DIAG_COSTS, where,
-                              "there is no \"%s\"; there are: cost, workspace", member);
+                              "unknown member \"%s\"; known members: cost, workspace", member);
     }
     status st = read_amount(r, where, json_object_get(value, "cost"), &e->time);
     if (!st)
         st = read_amount(r, where, json_object_get(value, "workspace"), &e->workspace);
     if (!st && !e->time && !e->workspace)
-        st = diag_error(r->d, DIAG_COSTS, where, "says neither cost nor workspace");
+        st = diag_error(r->d, DIAG_COSTS, where, "the entry needs \"cost\" or \"workspace\"");
     return st;
 }
 
-static status read_object(const struct reading *r, enum cost_kind kind, json_t *from) {
+static status read_object(const struct cost_reader *r, enum cost_kind kind, json_t *from) {
     struct cost_model *m = r->m;
     const char *key;
     json_t *value;
-    status worst = ST_OK;
+    status first = ST_OK;
     if (!json_is_object(from))
         return diag_error(r->d, DIAG_COSTS, loc_file(m->path), "\"%s\" is not an object",
-                          folders[kind]);
+                          sections[kind]);
     if (!(m->at[kind] = ARENA_ARRAY(r->a, struct cost_entry, json_object_size(from))))
         return diag_out_of_memory(r->d);
     json_object_foreach(from, key, value) {
         status st = read_entry(r, kind, key, value, &m->at[kind][m->n[kind]++]);
-        worst = worst ? worst : st;
+        first = first ? first : st;
     }
-    return worst;
+    return first;
 }
 
-static status read_list(const struct reading *r, enum cost_kind kind, json_t *from) {
+static status read_list(const struct cost_reader *r, enum cost_kind kind, json_t *from) {
     struct cost_model *m = r->m;
-    status worst = ST_OK;
+    status first = ST_OK;
     size_t i;
     json_t *value;
     if (!json_is_array(from))
         return diag_error(r->d, DIAG_COSTS, loc_file(m->path), "\"%s\" is not a list",
-                          folders[kind]);
+                          sections[kind]);
     if (!(m->at[kind] = ARENA_ARRAY(r->a, struct cost_entry, json_array_size(from))))
         return diag_out_of_memory(r->d);
     json_array_foreach(from, i, value) {
@@ -99,31 +100,32 @@ static status read_list(const struct reading *r, enum cost_kind kind, json_t *fr
         status st =
             key ? read_entry(r, kind, key, value, &m->at[kind][m->n[kind]++])
                 : diag_error(r->d, DIAG_COSTS, loc_file(m->path),
-                             "%s: entry %zu is not an object with a \"match\"", folders[kind], i);
-        worst = worst ? worst : st;
+                             "%s: entry %zu is not an object with a \"match\"", sections[kind], i);
+        first = first ? first : st;
     }
-    return worst;
+    return first;
 }
 
-static status read_members(const struct reading *r, json_t *root) {
+static status read_members(const struct cost_reader *r, json_t *root) {
     const char *key;
     json_t *value;
-    status worst = json_check_format(r->d, r->m->path, root, "mfc-costs");
-    if (worst)
-        return worst;
+    status first = json_check_format(r->d, r->m->path, root, "mfc-costs");
+    if (first)
+        return first;
     json_object_foreach(root, key, value) {
         status st = ST_OK;
         enum cost_kind kind = 0;
-        while (kind < COST_KINDS && strcmp(key, folders[kind]) != 0)
+        while (kind < COST_KINDS && strcmp(key, sections[kind]) != 0)
             kind++;
         if (kind < COST_KINDS)
             st = kind == COST_BY_PATTERN ? read_list(r, kind, value) : read_object(r, kind, value);
         else if (strcmp(key, "format") != 0 && strcmp(key, "version") != 0)
-            st = diag_error(r->d, DIAG_COSTS, loc_file(r->m->path),
-                            "there is no \"%s\"; there are: nodes, patterns, operators", key);
-        worst = worst ? worst : st;
+            st =
+                diag_error(r->d, DIAG_COSTS, loc_file(r->m->path),
+                           "unknown member \"%s\"; known members: nodes, patterns, operators", key);
+        first = first ? first : st;
     }
-    return worst;
+    return first;
 }
 
 static status model_read(struct arena *a, struct diags *d, const char *path,
@@ -137,7 +139,7 @@ static status model_read(struct arena *a, struct diags *d, const char *path,
     out->path = s->path;
     st = json_read(&scratch, d, s, &root);
     if (!st)
-        st = read_members(&(struct reading){a, d, out}, root);
+        st = read_members(&(struct cost_reader){a, d, out}, root);
     json_decref(root);
     arena_free(&scratch);
     source_close(s);

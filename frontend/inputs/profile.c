@@ -1,8 +1,8 @@
-// Profiles by ONNX Runtime: a JSON array of events, in the order in which they ended. Those of
-// category "Node" whose names end with _kernel_time say that a node ran and for how many
-// microseconds; a "model_run" ends each run. The first run warms up and does not count when there
-// are others; of the rest, each node gets the median. A node that runs several times within a run
-// (in a loop) counts with the sum; what comes after the last model_run is an unfinished run.
+// Profiles written by ONNX Runtime: a JSON array of events in the order of their ends. An event of
+// category "Node" whose name ends with _kernel_time has the duration of one node in microseconds; a
+// "model_run" ends each run. The first run is a warm-up and is ignored when there are others; each
+// node gets the median of the other runs. Several executions of a node in one run (in a loop) are
+// added up; events after the last model_run are ignored.
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,11 +21,11 @@ struct events {
     double *times; // [node * n_runs + run], microseconds; -1: it did not run
 };
 
-static status wrong(const struct events *e, size_t i, const char *what) {
+static status bad_event(const struct events *e, size_t i, const char *what) {
     return diag_error(e->d, DIAG_PROFILE, loc_file(e->p->path), "event %zu: %s", i, what);
 }
 
-// Length of the node's name when the event is about a kernel; 0: it is not.
+// The length of the node's name in a kernel event; 0: another kind of event.
 static size_t kernel_name(const json_t *event, const char **name) {
     const char *category = json_string_value(json_object_get(event, "cat"));
     *name = json_string_value(json_object_get(event, "name"));
@@ -46,26 +46,27 @@ static status count_runs(struct events *e) {
     json_t *event;
     if (!json_is_array(e->root))
         return diag_error(e->d, DIAG_PROFILE, loc_file(e->p->path),
-                          "not a profile by ONNX Runtime, which is a list of events");
+                          "not a profile of ONNX Runtime, which is a list of events");
     json_array_foreach(e->root, i, event) {
         if (!json_is_object(event))
-            return wrong(e, i, "is not an object");
+            return bad_event(e, i, "not an object");
         e->n_runs += ends_run(event);
     }
     if (e->n_runs)
         return ST_OK;
     return diag_error(e->d, DIAG_PROFILE, loc_file(e->p->path),
-                      "has no event \"model_run\": no run was completed while profiling was on");
+                      "the profile has no event \"model_run\"; finish at least one run before "
+                      "ending the profile");
 }
 
 // Collects the names of all nodes.
 static status collect_names(struct events *e) {
     struct cost_profile *p = e->p;
-    size_t i, most = json_array_size(e->root);
+    size_t i, max = json_array_size(e->root);
     json_t *event;
     p->by_name = map_make(e->a);
-    p->names = ARENA_ARRAY(e->a, const char *, most);
-    p->types = ARENA_ARRAY(e->a, const char *, most);
+    p->names = ARENA_ARRAY(e->a, const char *, max);
+    p->types = ARENA_ARRAY(e->a, const char *, max);
     if (!p->names || !p->types)
         return diag_out_of_memory(e->d);
     json_array_foreach(e->root, i, event) {
@@ -104,7 +105,7 @@ static status collect_times(struct events *e) {
             continue;
         const json_t *dur = json_object_get(event, "dur");
         if (!json_is_number(dur) || json_number_value(dur) < 0)
-            return wrong(e, i, "\"dur\" is not a number of microseconds");
+            return bad_event(e, i, "\"dur\" is not a number of microseconds");
         double *t = &e->times[(size_t)node * e->n_runs + run];
         *t = (*t < 0 ? 0 : *t) + json_number_value(dur);
     }
@@ -116,7 +117,7 @@ static int by_size(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-// A kernel of less than a microsecond shows as none: it is taken for half of one.
+// The profile rounds times below a microsecond to 0; they count as half a microsecond.
 static double median(double *at, size_t n) {
     qsort(at, n, sizeof *at, by_size);
     double us = n ? (at[(n - 1) / 2] + at[n / 2]) / 2 : 0;

@@ -1,7 +1,8 @@
-// Rigs: see rig.h. Stages: the text (a file's, or made for a name); devices with a count become as
-// many devices; then places and links are read as those of any placement problem, and routes found.
+// Rigs: see rig.h. Stages: get the JSON text, from a file or from a preset; expand devices with a
+// count; read devices, host and links as in any placement problem; find the routes.
 #include "frontend/inputs/rig.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +12,11 @@
 #include "ir/base/json_write.h"
 #include "solver/model/placement_json.h"
 
-enum { COUNT_MOST = PLACES_MOST - 1 };
+enum { MAX_COUNT = PLACES_MOST - 1 };
 
 #define GiB ((int64_t)1 << 30)
 
-// Single precision figures of the makers' data sheets.
+// Single precision figures from the data sheets.
 const struct rig_preset rig_presets[] = {
     {"cpu", "one core of a plain processor", 20, 10, 2000, 0, 0, 10},
     {"T4-16GB", "NVIDIA T4, PCIe 3", 8100, 320, 5000, 16 * GiB, 0, 12},
@@ -44,7 +45,8 @@ static void print_link(struct json_writer *w, const char *one, const char *other
     json_write_int(w, "latency", latency);
 }
 
-void rig_print(struct str *out, const struct rig_preset *of, int64_t count, int64_t host_bytes) {
+void rig_print_preset(struct str *out, const struct rig_preset *of, int64_t count,
+                      int64_t host_bytes) {
     bool is_cpu = strcmp(of->name, "cpu") == 0;
     const char *stem = is_cpu ? "cpu" : "gpu";
     struct json_writer w = json_write_document(out, JSON_WRITE_SPACED, "mfc-rig");
@@ -85,7 +87,7 @@ void rig_print(struct str *out, const struct rig_preset *of, int64_t count, int6
     json_write_finish(&w);
 }
 
-// "4xV100-16GB", "cpu": how many, and the row of the table; NULL: there is none.
+// Splits "4xV100-16GB" or "cpu" into a count and a row of the table; NULL: no such preset.
 static const struct rig_preset *find_preset(const char *name, int64_t *count) {
     char *end;
     *count = strtoll(name, &end, 10);
@@ -94,7 +96,7 @@ static const struct rig_preset *find_preset(const char *name, int64_t *count) {
     else
         *count = 1;
     for (const struct rig_preset *r = rig_presets; r->name; r++)
-        if (strcmp(r->name, name) == 0 && *count >= 1 && *count <= COUNT_MOST)
+        if (strcmp(r->name, name) == 0 && *count >= 1 && *count <= MAX_COUNT)
             return r;
     return NULL;
 }
@@ -104,11 +106,12 @@ static status unknown_rig(struct arena *a, struct diags *d, const char *name) {
     for (const struct rig_preset *r = rig_presets; r->name; r++)
         str_addf(&known, "%s%s", known.n ? ", " : "", r->name);
     return diag_error(d, DIAG_RIG, loc_none(),
-                      "%s is neither a file nor a rig known by name: [N x] %s", name,
-                      str_text(&known));
+                      "there is neither a file nor a preset \"%s\"; presets are NxDEVICE, such as "
+                      "4xV100-16GB, with DEVICE one of %s",
+                      name, str_text(&known));
 }
 
-// Each device with a count as that many devices, name0, name1, …
+// Expands each device with a count into that many devices: name0, name1, …
 static json_t *expand(struct arena *a, const json_t *list) {
     json_t *out = json_array();
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -123,7 +126,7 @@ static json_t *expand(struct arena *a, const json_t *list) {
             json_object_set_new(one, "name", json_string(name ? name : ""));
             json_array_append_new(out, one);
         }
-        if (!stem) // its place in the list is needed for the message
+        if (!stem) // kept: the error message gives its index
             json_array_append(out, device);
     }
     return out;
@@ -134,11 +137,11 @@ static status check_counts(struct diags *d, const char *file, const json_t *list
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *count = json_object_get(json_array_get(list, i), "count");
         json_int_t n = count ? json_integer_value(count) : 1;
-        if (n < 1 || n > COUNT_MOST || (sum += n) > COUNT_MOST)
+        if (n < 1 || n > MAX_COUNT || (sum += n) > MAX_COUNT)
             return diag_error(
                 d, DIAG_RIG, loc_file(file),
-                "device %zu: \"count\" must be 1 or more, and all together at most %d", i,
-                COUNT_MOST);
+                "device %zu: \"count\" must be 1 or more, and the sum of all at most %d", i,
+                MAX_COUNT);
     }
     return ST_OK;
 }
@@ -154,8 +157,8 @@ static status read_speed(struct diags *d, struct loc at, const json_t *device,
                 out->bandwidth > 0 && isfinite(out->overhead) && out->overhead >= 0;
     if (!st && !good)
         st = diag_error(d, DIAG_RIG, at,
-                        "\"rate\" and \"memory_bandwidth\" must be there and more than 0, "
-                        "\"overhead\" not negative");
+                        "\"rate\" and \"memory_bandwidth\" must be given and positive, "
+                        "\"overhead\" must not be negative");
     return st;
 }
 
@@ -194,16 +197,16 @@ static status read_text(struct arena *a, struct diags *d, const struct source *s
 }
 
 status rig_read(struct arena *a, struct diags *d, const char *name, struct rig *out) {
+    assert(name && out);
     *out = (struct rig){.places = {.ticks = 1000000, .time_unit = "ms"}};
     int64_t count;
     const struct rig_preset *known = find_preset(name, &count);
-    size_t n = strlen(name);
-    bool is_file = (n > 5 && strcmp(name + n - 5, ".json") == 0) || access(name, F_OK) == 0;
+    bool is_file = str_ends_with(name, ".json") || access(name, F_OK) == 0;
     if (!is_file && !known)
         return unknown_rig(a, d, name);
     struct str text = str_make(a);
     if (!is_file)
-        rig_print(&text, known, count, 0);
+        rig_print_preset(&text, known, count, 0);
     if (text.failed)
         return diag_out_of_memory(d);
     struct source *s;
@@ -216,7 +219,7 @@ status rig_read(struct arena *a, struct diags *d, const char *name, struct rig *
     return st;
 }
 
-void rig_show(struct str *out, const struct rig *r) {
+void rig_print(struct str *out, const struct rig *r) {
     const struct placement *p = &r->places;
     struct json_writer w = json_write_document(out, JSON_WRITE_SPACED, "mfc-rig");
     json_write_line(&w);

@@ -146,6 +146,11 @@ size_t str_utf8_error(const char *bytes, size_t n) {
     return n;
 }
 
+bool str_ends_with(const char *text, const char *end) {
+    size_t n = strlen(text), n_end = strlen(end);
+    return n >= n_end && strcmp(text + n - n_end, end) == 0;
+}
+
 bool str_match(const char *pattern, const char *text) {
     // On a mismatch, let the last star take one more character; linear in both for one star.
     const char *star = NULL, *from = NULL;

@@ -44,6 +44,8 @@ void str_add_wrapped(struct str *s, const char *text, int indent);
 // Offset of the first byte that is not part of legal UTF-8 (or is NUL), or n.
 size_t str_utf8_error(const char *bytes, size_t n);
 
+bool str_ends_with(const char *text, const char *end);
+
 // Shell pattern over the whole text: * any run, ? one character.
 bool str_match(const char *pattern, const char *text);
 

@@ -204,9 +204,8 @@ status problem_link(struct arena *a, struct diags *d, struct problem_edge *edges
 }
 
 status problem_read(struct arena *a, struct diags *d, const struct source *s, struct problem *out) {
-    size_t n = strlen(s->path);
-    bool csv = n >= 4 && strcmp(s->path + n - 4, ".csv") == 0;
-    return csv ? problem_read_csv(a, d, s, out) : problem_read_json(a, d, s, out);
+    return str_ends_with(s->path, ".csv") ? problem_read_csv(a, d, s, out)
+                                          : problem_read_json(a, d, s, out);
 }
 
 int64_t problem_base_cost(const struct problem *p) {
