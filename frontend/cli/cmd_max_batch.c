@@ -104,8 +104,7 @@ static status check_paths(struct cli *c) {
     return st;
 }
 
-static status search(struct cli *c, const struct batch_settings *s,
-                     const struct solve_method *const *methods, size_t n_methods) {
+static status search(struct cli *c, const struct batch_settings *s) {
     struct pool names = pool_make(&c->arena);
     struct arena scratch = arena_make(&c->mem);
     struct model *m;
@@ -119,7 +118,7 @@ static status search(struct cli *c, const struct batch_settings *s,
     cli_flush_diags(c);
     st = cost_files_read(&c->arena, &c->diags, &c->options, &context.costs);
     if (!st)
-        st = max_batch_search(m, &context, s, methods, n_methods, &hooks, &table);
+        st = max_batch_search(m, &context, s, &hooks, &table);
     if (!st)
         st = write_table(c, &table);
     arena_free(&scratch);
@@ -129,15 +128,13 @@ static status search(struct cli *c, const struct batch_settings *s,
 
 static status run(struct cli *c) {
     struct batch_settings s = {0};
-    const struct solve_method **methods;
-    size_t n_methods;
     status st = read_settings(c, &s);
-    status named = sweep_methods(options_get(&c->options, "methods"), &c->arena, &c->diags,
-                                 &methods, &n_methods);
+    status named =
+        sweep_find_methods(options_get(&c->options, "methods"), &c->arena, &c->diags, &s.methods);
     st = st ? st : named;
     if (!st)
         st = check_paths(c);
-    return st ? st : search(c, &s, methods, n_methods);
+    return st ? st : search(c, &s);
 }
 
 static const struct option_spec max_batch_options[] = {

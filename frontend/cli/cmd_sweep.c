@@ -22,8 +22,7 @@ struct sweeping {
     struct cli *cli;
     struct output out[TARGET_COUNT_];
     bool is_wanted[TARGET_COUNT_], to_stdout;
-    const struct solve_method **methods;
-    size_t n_methods;
+    struct sweep_methods methods;
     struct budgets budgets;
     struct solve_options options;
     struct sweep sweep;
@@ -154,8 +153,8 @@ static void report_begin(void *context, const struct sweep *s, const struct solv
     struct arena scratch = arena_make(&w->cli->mem);
     struct str now = str_make(&scratch);
     int32_t n_slow = 0, n_left = n - k;
-    for (size_t i = 0; i < w->n_methods; i++)
-        n_slow += w->methods[i]->baseline ? 0 : s->n;
+    for (size_t i = 0; i < w->methods.n; i++)
+        n_slow += w->methods.at[i]->baseline ? 0 : s->n;
     if (n_left > n_slow)
         n_left = n_slow;
     str_addf(&now, "%s at %.1f %%", method->name,
@@ -175,8 +174,8 @@ static void report_begin(void *context, const struct sweep *s, const struct solv
 // --time is for the whole command. Without it each search gets a quarter of what a plan would.
 static double seconds_each(const struct sweeping *k, int32_t n_nodes) {
     int32_t n_searches = 0;
-    for (size_t i = 0; i < k->n_methods; i++)
-        n_searches += k->methods[i]->baseline ? 0 : k->budgets.n;
+    for (size_t i = 0; i < k->methods.n; i++)
+        n_searches += k->methods.at[i]->baseline ? 0 : k->budgets.n;
     double seconds = search_seconds(&k->cli->options, 0);
     if (options_given(&k->cli->options, "time"))
         return n_searches ? seconds / n_searches : seconds;
@@ -196,15 +195,17 @@ static status search(struct sweeping *k, const struct remat *r, struct arena *a)
         return diag_out_of_memory(&c->diags);
     k->options.seconds = seconds_each(k, r->problem.n);
     bool json = strcmp(options_text(&c->options, "progress"), "json") == 0;
-    struct sweep_hooks hooks = {.solve.stop = c->stop, .begin = report_begin, .context = k};
+    struct sweep_settings settings = {
+        .options = &k->options,
+        .methods = k->methods,
+        .hooks = {.solve.stop = c->stop, .begin = report_begin, .context = k}};
     if (json) {
         watch_open(&w, c, NULL, problem_base_cost(&r->problem));
         w.patient = true;
-        hooks.solve = watch_hooks(&w);
+        settings.hooks.solve = watch_hooks(&w);
         k->watch = &w;
     }
-    status st =
-        sweep_run(&r->problem, &k->options, k->methods, k->n_methods, &hooks, a, &c->diags, s);
+    status st = sweep_run(&r->problem, &settings, a, &c->diags, s);
     if (json)
         watch_close(&w);
     return st;
@@ -235,8 +236,8 @@ static status read_settings(struct sweeping *k) {
     struct cli *c = k->cli;
     status st = budgets_parse("budgets", options_text(&c->options, "budgets"), true, &c->diags,
                               &k->budgets);
-    status methods = sweep_methods(options_get(&c->options, "methods"), &c->arena, &c->diags,
-                                   &k->methods, &k->n_methods);
+    status methods =
+        sweep_find_methods(options_get(&c->options, "methods"), &c->arena, &c->diags, &k->methods);
     st = st ? st : methods;
     if (!st)
         st = search_options_read(&c->options, 0, &c->diags, &k->options);

@@ -1,4 +1,4 @@
-// What a run writes besides the plan: see extras.h.
+// The files that a run writes beside the plan: see extras.h.
 #include "frontend/tools/extras.h"
 
 #include <string.h>
@@ -10,9 +10,9 @@
 
 static const char *const option_names[] = {"report", "trace", "json"};
 
-// Whether two paths name one place, also when it is not there yet: the same name in the same
-// folder. Streams such as /dev/null take as many as come; standard output does not.
-static bool is_same_place(struct arena *a, const char *one, const char *other) {
+// Whether two paths name one file, even when it does not exist yet: the same name in the same
+// folder. Several outputs may go to a stream such as /dev/null, but not to standard output.
+static bool is_same_file(struct arena *a, const char *one, const char *other) {
     struct stat x, y;
     if (strcmp(one, "-") == 0 || strcmp(other, "-") == 0)
         return strcmp(one, other) == 0;
@@ -26,22 +26,22 @@ static bool is_same_place(struct arena *a, const char *one, const char *other) {
            x.st_ino == y.st_ino;
 }
 
-static status check_places(const struct options *o, const char *model, const char *target,
-                           struct arena *a, struct diags *d) {
+static status check_paths(const struct options *o, const char *model, const char *target,
+                          struct arena *a, struct diags *d) {
     status st = ST_OK;
     for (int i = 0; i < EXTRA_COUNT_; i++) {
         const char *path = options_text(o, option_names[i]);
         if (!path)
             continue;
-        if (strcmp(path, "-") != 0 && is_same_place(a, path, model))
-            st = diag_error(d, DIAG_USAGE, loc_file(path), "--%s would overwrite the model itself",
-                            option_names[i]);
-        if (is_same_place(a, path, target))
+        if (strcmp(path, "-") != 0 && is_same_file(a, path, model))
+            st = diag_error(d, DIAG_USAGE, loc_file(path),
+                            "--%s would overwrite the model; choose another file", option_names[i]);
+        if (is_same_file(a, path, target))
             st = diag_error(d, DIAG_USAGE, loc_file(path), "--%s and --output name the same file",
                             option_names[i]);
         for (int k = 0; k < i; k++)
             if (options_text(o, option_names[k]) &&
-                is_same_place(a, path, options_text(o, option_names[k])))
+                is_same_file(a, path, options_text(o, option_names[k])))
                 st = diag_error(d, DIAG_USAGE, loc_file(path), "--%s and --%s name the same file",
                                 option_names[k], option_names[i]);
     }
@@ -51,7 +51,7 @@ static status check_places(const struct options *o, const char *model, const cha
 status extras_open(struct extras *x, const struct options *o, const char *model, const char *target,
                    struct arena *a, struct diags *d) {
     *x = (struct extras){0};
-    status st = check_places(o, model, target, a, d);
+    status st = check_paths(o, model, target, a, d);
     for (int i = 0; i < EXTRA_COUNT_ && !st; i++) {
         const char *path = options_text(o, option_names[i]);
         x->is_wanted[i] = path != NULL;

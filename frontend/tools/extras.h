@@ -1,6 +1,6 @@
-// What a run writes besides the plan: the report, the trace, the plan as JSON. All of it is opened
-// before the search, so that a path that cannot be written is told at once and not after an hour,
-// and becomes visible only when everything has been written.
+// The files that a run writes beside the plan: report, trace, JSON. All of them are opened before
+// the search, so that a path that cannot be written is reported at once, and become visible
+// together when everything has been written.
 #pragma once
 
 #include "backend/plan_facts.h"
@@ -15,13 +15,13 @@ struct extras {
     bool is_wanted[EXTRA_COUNT_];
 };
 
-// Opens what the options ask for. Two outputs at one place, or one at the place of the model, are
-// refused; `target` is where the plan itself goes. extras_close() in any case.
+// Opens the files of the options. Two outputs with the same file, or one that is the model's, are
+// an error; `target` is the file of the plan. Call extras_close() in any case.
 status extras_open(struct extras *x, const struct options *o, const char *model, const char *target,
                    struct arena *a, struct diags *d);
-// What is known of the plan, from its report and its metadata, for extras_write.
+// The facts about a plan, from its report and its metadata, for extras_write.
 struct plan_facts extras_facts(const struct model *plan, const struct plan_report *r);
-// Writes all of them, still invisible; extras_commit shows them.
+// Writes the files, still invisible; extras_commit makes them visible.
 status extras_write(struct extras *x, const struct model *baseline, const struct model *plan,
                     const struct plan_facts *facts, struct diags *d);
 status extras_commit(struct extras *x, struct diags *d);

@@ -1,6 +1,5 @@
-// What is in a model: see inspect.h. One walk over all graphs (the bodies of control flow and
-// of the model's own functions too) counts nodes by operator and adds up bytes; the rest is
-// printing.
+// The contents of a model: see inspect.h. One walk over all graphs, including the bodies of control
+// flow and of functions, counts nodes by operator and adds up bytes; then they are printed.
 #include "frontend/tools/inspect.h"
 
 #include <stdlib.h>
@@ -16,17 +15,17 @@ struct operator_count {
     bool known; // in mfc's table, or a function of the model
 };
 
-// A sum that says when it is not the whole truth.
+// A sum of sizes, some of which may be unknown.
 struct tally {
     int64_t n_bytes;
-    size_t n, n_unknown; // all; those without a size
+    size_t n, n_unknown; // tensors; those without a size
     bool overflow;
 };
 
 struct inspection {
     struct arena *arena;
     const struct model *m;
-    struct map index; // "domain\ntype" -> place in counts
+    struct map index; // "domain\ntype" -> index in counts
     VEC(struct operator_count) counts;
     int64_t n_nodes, n_graphs;
     struct tally parameters, activations;
@@ -117,7 +116,7 @@ static void print_tally(struct str *out, const char *what, const struct tally *t
         str_add_bytes(out, t->n_bytes);
     str_addf(out, " in %zu tensor%s", t->n - t->n_unknown, t->n - t->n_unknown == 1 ? "" : "s");
     if (t->n_unknown)
-        str_addf(out, "; %zu more have no declared size", t->n_unknown);
+        str_addf(out, "; %zu more without a declared size", t->n_unknown);
     str_add_char(out, '\n');
 }
 
@@ -127,7 +126,7 @@ static void print_values(struct str *out, const char *what, const struct graph *
     for (size_t i = 0; i < n; i++) {
         const struct value *v = graph_value(g, at[i]);
         if (v->init)
-            continue; // a default, counted among the parameters
+            continue; // has a default, which counts as a parameter
         str_addf(out, "  %-30s ", v->name);
         if (v->type)
             type_print(out, v->type);
@@ -169,12 +168,12 @@ static void print_inspection(struct str *out, const struct inspection *x) {
         if (x->counts.at[i].known)
             continue;
         if (n_unknown++ == 0)
-            str_add(out, "unknown to mfc, carried through as they are\n");
+            str_add(out, "unknown operators (kept unchanged; not differentiable)\n");
         print_operator(out, &x->counts.at[i]);
     }
 }
 
-// ---- The same for machines ----
+// ---- JSON ----
 
 static void json_tally(struct json_writer *w, const char *what, const struct tally *t) {
     json_write_line(w);

@@ -1,4 +1,5 @@
-// What is in a model, as text and as JSON: opsets, inputs and outputs, nodes by operator, bytes.
+// The contents of a model, as text and as JSON: opsets, inputs and outputs, nodes by operator,
+// bytes.
 #pragma once
 
 #include "ir/base/diag.h"

@@ -1,6 +1,6 @@
-// The largest batch: see max_batch.h. Stages: a copy of the model with the batch set; the problem
-// of its step; one search within the budget and the time that is allowed; and around these, for
-// each method, doubling or halving from a guess, then bisection.
+// The largest batch: see max_batch.h. Stages for one batch: copy the model and set the batch; make
+// the problem of its step; search within the budget and the maximum overhead. For each method:
+// double or halve an estimate, then bisect.
 #include "frontend/tools/max_batch.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "ir/copy.h"
 #include "passes/plan/plan.h"
 
-#define MOST_ROUNDS 6 // searches for one batch, each within less
+#define MAX_ROUNDS 6 // searches for one batch, with decreasing budgets
 
 static bool is_data(const struct value *v) {
     return !v->init && !v->sparse_init && v->type && v->type->kind == TYPE_TENSOR &&
@@ -42,8 +42,9 @@ status max_batch_set(struct model *m, int64_t batch, struct diags *d) {
     }
     if (!first)
         return diag_error(d, DIAG_UNSUPPORTED, loc_file(m->path),
-                          "no input has a first dimension that could be the batch");
-    for (size_t i = 1; i < g->values.n; i++) // what was declared for another batch
+                          "no input has a first dimension, so there is no batch; use another model "
+                          "or leave --batch out");
+    for (size_t i = 1; i < g->values.n; i++) // declared types are for another batch
         if (g->values.at[i].def.i)
             g->values.at[i].type = NULL;
     return ST_OK;
@@ -51,17 +52,18 @@ status max_batch_set(struct model *m, int64_t batch, struct diags *d) {
 
 // ---- One batch size ----
 
-struct searching {
+struct batch_search {
     const struct model *m;
     struct pass_context *c;
     const struct batch_settings *settings;
     const struct batch_hooks *hooks;
-    struct batch_line *line;
-    int64_t impossible; // by any method: the smallest that is proven
-    struct steps start; // of the last schedule that was good enough
-    int32_t start_n;    // nodes of the problem that it is of
-    struct arena start_arena;
-    bool has_told; // the passes' warnings are out
+    struct batch_line *line; // of the current method
+    int64_t batch;           // current size
+    int64_t impossible;      // the smallest batch proven infeasible; 0: none
+    struct steps initial;    // the last schedule that fits: initial solution of the next search
+    int32_t initial_n;       // nodes of its problem
+    struct arena initial_arena;
+    bool has_warned; // the warnings of the passes are reported
 };
 
 static int64_t max_cost(const struct batch_settings *s, const struct problem *p) {
@@ -70,52 +72,53 @@ static int64_t max_cost(const struct batch_settings *s, const struct problem *p)
         forward += p->backward[i] ? 0 : p->cost[i];
     if (s->one_forward)
         return base + forward; // fits: both are below PROBLEM_MAX_COST
-    double most = floor((double)base * (1 + s->overhead));
-    return most < (double)PROBLEM_MAX_COST * 100 ? (int64_t)most : PROBLEM_MAX_COST * 100;
+    double max = floor((double)base * (1 + s->overhead));
+    return max < (double)PROBLEM_MAX_COST * 100 ? (int64_t)max : PROBLEM_MAX_COST * 100;
 }
 
-static bool keep_start(struct searching *k, const struct problem *p, const struct schedule *s) {
-    arena_free(&k->start_arena);
-    k->start_n = p->n;
-    k->start.n = s->steps.n;
-    k->start.at =
-        arena_copy(&k->start_arena, s->steps.at, (size_t)s->steps.n * sizeof *s->steps.at);
-    return k->start.at;
+static bool keep_initial(struct batch_search *k, const struct problem *p,
+                         const struct schedule *s) {
+    arena_free(&k->initial_arena);
+    k->initial_n = p->n;
+    k->initial.n = s->steps.n;
+    k->initial.at =
+        arena_copy(&k->initial_arena, s->steps.at, (size_t)s->steps.n * sizeof *s->steps.at);
+    return k->initial.at;
 }
 
-// One search within o->budget_bytes. *found: a schedule that is fast enough.
-static status search_once(struct searching *k, const struct problem *p, struct solve_options *o,
-                          int64_t batch, struct arena *a, struct schedule *s, bool *found) {
+// One search within o->budget_bytes. *found: a schedule within the maximum overhead.
+static status search_once(struct batch_search *k, const struct problem *p, struct solve_options *o,
+                          struct arena *a, struct schedule *s, bool *found) {
     struct solve_hooks hooks = {.stop = k->hooks->stop};
-    int64_t most = max_cost(k->settings, p);
+    int64_t max = max_cost(k->settings, p);
     o->method = k->line->method->name;
-    o->target_cost = k->line->method->baseline ? -1 : most;
-    if (k->start.n && k->start_n == p->n && !k->line->method->baseline) {
-        o->starts = &k->start;
+    o->target_cost = k->line->method->baseline ? -1 : max;
+    if (k->initial.n && k->initial_n == p->n && !k->line->method->baseline) {
+        o->starts = &k->initial;
         o->n_initial = 1;
     }
     status st = solve(p, o, &hooks, a, k->c->diags, s);
     if (st && st != ST_INFEASIBLE && st != ST_NO_PLAN)
         return st;
-    *found = !st && s->cost <= most;
+    *found = !st && s->cost <= max;
     int64_t bound = s->free_order ? s->bound_any : s->bound;
-    bool proven = st == ST_INFEASIBLE || (bound != BOUND_NONE && bound > most);
-    if (proven && !k->settings->on_runtime && (!k->impossible || batch < k->impossible))
-        k->impossible = batch;
+    bool proven = st == ST_INFEASIBLE || (bound != BOUND_NONE && bound > max);
+    if (proven && !k->settings->on_runtime && (!k->impossible || k->batch < k->impossible))
+        k->impossible = k->batch;
     return ST_OK;
 }
 
-// What is counted on the runtime is not what the solver counts: when a plan is over the budget, the
-// next search gets as much less.
-static status try_problem(struct searching *k, struct model *step, const struct remat *r,
-                          int64_t batch, struct arena *a, bool *fits) {
+// The peak on the runtime differs from the liveness peak of the solver: when a plan exceeds the
+// budget, the next search gets a budget that is smaller by the excess.
+static status try_problem(struct batch_search *k, struct model *step, const struct remat *r,
+                          struct arena *a, bool *fits) {
     const struct problem *p = &r->problem;
     int64_t budget = k->settings->solve.budget_bytes, base = problem_base_cost(p);
     struct solve_options o = k->settings->solve;
-    for (int round = 0; round < MOST_ROUNDS; round++) {
+    for (int round = 0; round < MAX_ROUNDS; round++) {
         struct schedule s;
         bool found;
-        status st = search_once(k, p, &o, batch, a, &s, &found);
+        status st = search_once(k, p, &o, a, &s, &found);
         if (st || !found)
             return st;
         int64_t peak = s.peak_bytes;
@@ -127,7 +130,7 @@ static status try_problem(struct searching *k, struct model *step, const struct 
         if (*fits) {
             k->line->overhead = base > 0 ? (double)(s.cost - base) / (double)base : 0;
             k->line->share = (double)peak / (double)budget;
-            return keep_start(k, p, &s) ? ST_OK : diag_out_of_memory(k->c->diags);
+            return keep_initial(k, p, &s) ? ST_OK : diag_out_of_memory(k->c->diags);
         }
         o.budget_bytes -= peak - budget;
         if (o.budget_bytes <= p->persistent_bytes)
@@ -136,39 +139,40 @@ static status try_problem(struct searching *k, struct model *step, const struct 
     return ST_OK;
 }
 
-static status try_batch(struct searching *k, int64_t batch, bool *fits) {
+static status try_batch(struct batch_search *k, int64_t batch, bool *fits) {
     struct arena scratch = arena_make(k->c->arena->mem);
     struct pass_context c = *k->c;
     struct remat r;
-    size_t n_told = c.diags->list.n;
+    size_t n_diags = c.diags->list.n;
     *fits = false;
+    k->batch = batch;
     if (k->hooks->begin)
         k->hooks->begin(k->hooks->context, k->line->method, batch);
     c.arena = &scratch;
-    if (k->has_told)
+    if (k->has_warned)
         c.progress = NULL;
     struct model *copy = model_copy(k->m, &scratch);
     status st = copy ? max_batch_set(copy, batch, c.diags) : diag_out_of_memory(c.diags);
     if (!st)
         st = sweep_problem(copy, &c, &r);
     if (!st)
-        st = try_problem(k, copy, &r, batch, &scratch, fits);
-    if (!st && k->has_told) // what the passes warn of is the same for every batch
-        c.diags->list.n = n_told;
-    k->has_told = true;
+        st = try_problem(k, copy, &r, &scratch, fits);
+    if (!st && k->has_warned) // the passes give the same warnings for every batch
+        c.diags->list.n = n_diags;
+    k->has_warned = true;
     arena_free(&scratch);
     return st;
 }
 
-// ---- Around it ----
+// ---- Bisection ----
 
-static bool is_stopped(const struct searching *k) {
+static bool is_stopped(const struct batch_search *k) {
     return k->hooks->stop && stop_now(k->hooks->stop);
 }
 
-// Leaves the largest that fits and the smallest that does not in the line. What a stop interrupted
-// counts as nothing.
-static status narrow(struct searching *k, int64_t guess) {
+// Sets the largest batch that fits and the smallest that does not. A search that was stopped
+// decides nothing.
+static status bisect(struct batch_search *k, int64_t guess) {
     struct batch_line *l = k->line;
     status st = ST_OK;
     while (!st && !is_stopped(k) && (l->fails == 0 || l->fails - l->fits > 1)) {
@@ -176,7 +180,7 @@ static status narrow(struct searching *k, int64_t guess) {
                         : l->fits     ? l->fits + (l->fails - l->fits) / 2
                                       : l->fails / 2;
         bool fits;
-        if (batch < 1 || batch > BATCH_MOST)
+        if (batch < 1 || batch > MAX_BATCH_LIMIT)
             break;
         st = try_batch(k, batch, &fits);
         if (is_stopped(k) && !fits)
@@ -192,13 +196,13 @@ static status narrow(struct searching *k, int64_t guess) {
 }
 
 status max_batch_search(const struct model *m, struct pass_context *c,
-                        const struct batch_settings *settings,
-                        const struct solve_method *const *methods, size_t n_methods,
-                        const struct batch_hooks *hooks, struct batch_table *out) {
-    struct searching k = {.m = m, .c = c, .settings = settings, .hooks = hooks};
+                        const struct batch_settings *settings, const struct batch_hooks *hooks,
+                        struct batch_table *out) {
+    size_t n_methods = settings->methods.n;
+    struct batch_search k = {.m = m, .c = c, .settings = settings, .hooks = hooks};
     int64_t guess = 8;
     status st = ST_OK;
-    k.start_arena = arena_make(c->arena->mem);
+    k.initial_arena = arena_make(c->arena->mem);
     *out = (struct batch_table){.budget_bytes = settings->solve.budget_bytes,
                                 .on_runtime = settings->on_runtime};
     out->lines = ARENA_ARRAY(c->arena, struct batch_line, n_methods);
@@ -206,8 +210,8 @@ status max_batch_search(const struct model *m, struct pass_context *c,
         st = diag_out_of_memory(c->diags);
     for (size_t i = 0; i < n_methods && !st; i++) {
         k.line = &out->lines[out->n_lines++];
-        k.line->method = methods[i];
-        st = narrow(&k, guess);
+        k.line->method = settings->methods.at[i];
+        st = bisect(&k, guess);
         if (k.line->fits > guess)
             guess = k.line->fits;
         k.line->impossible = k.impossible;
@@ -215,6 +219,6 @@ status max_batch_search(const struct model *m, struct pass_context *c,
     for (size_t i = 0; i < out->n_lines; i++)
         out->lines[i].impossible = k.impossible;
     out->is_interrupted = is_stopped(&k);
-    arena_free(&k.start_arena);
+    arena_free(&k.initial_arena);
     return st;
 }

@@ -1,26 +1,27 @@
-// The largest batch that fits a budget, by method: Checkmate's table (Jain et al. 2020). The step
-// is made anew for each batch size that is tried, and counted as in a sweep (sweep.h). A batch that
-// fits is taken to mean that every smaller one does.
+// The largest batch within a budget, by method, as in Checkmate (Jain et al. 2020). Each batch size
+// that is tried gets a step of its own, measured as in a sweep (sweep.h). The search assumes that
+// all batches below a feasible one are feasible.
 #pragma once
 
 #include "frontend/tools/sweep.h"
 
-#define BATCH_MOST ((int64_t)1 << 20)
+#define MAX_BATCH_LIMIT ((int64_t)1 << 20)
 
 struct batch_settings {
-    struct solve_options solve; // seconds and work are for each search
-    bool one_forward;           // extra time: at most that of the forward pass
-    double overhead;            // otherwise: at most this share of the step
-    bool on_runtime;            // the budget is for the plan on its runtime, not for liveness
+    struct solve_options solve; // seconds and work are per search
+    struct sweep_methods methods;
+    bool one_forward; // maximum overhead: the time of the forward pass
+    double overhead;  // otherwise: this share of the step
+    bool on_runtime;  // the budget limits the peak on the runtime, not the liveness peak
 };
 
-// What is known of one method.
+// The result of one method.
 struct batch_line {
     const struct solve_method *method;
-    int64_t fits;  // the largest that was found to fit; 0: not even one
-    int64_t fails; // the smallest that was tried and not found to fit
+    int64_t fits;  // the largest batch with a schedule; 0: none
+    int64_t fails; // the smallest batch without; 0: none
     int64_t
-        impossible;  // proven: this one fits by no method, in the asked kind of order; 0: no proof
+        impossible;  // proven: no schedule exists for this batch, in the order asked for; 0: none
     double share;    // of the budget, at `fits`
     double overhead; // at `fits`
 };
@@ -33,24 +34,24 @@ struct batch_table {
     bool is_interrupted;
 };
 
-// Told before each try; may be NULL.
+// Called before each batch size.
 typedef void max_batch_begin(void *context, const struct solve_method *method, int64_t batch);
 
 struct batch_hooks {
     const struct stop *stop;
-    max_batch_begin *begin;
+    max_batch_begin *begin; // or NULL
     void *context;
 };
 
-// Sets the batch of a model: the first dimension of its inputs, as far as these are open or equal
-// that of the first one. ST_UNSUPPORTED when no input has such a dimension.
+// Sets the batch of a model: the first dimension of its inputs that is open or equal to that of the
+// first input. ST_UNSUPPORTED: no input has a first dimension.
 status max_batch_set(struct model *m, int64_t batch, struct diags *d);
 
-// For all methods. `c` is for the passes; its arena is scratch. `m` stays as it is.
+// Searches the largest batch for each method. `c` is for the passes; its arena is scratch. `m` does
+// not change.
 status max_batch_search(const struct model *m, struct pass_context *c,
-                        const struct batch_settings *settings,
-                        const struct solve_method *const *methods, size_t n_methods,
-                        const struct batch_hooks *hooks, struct batch_table *out);
+                        const struct batch_settings *settings, const struct batch_hooks *hooks,
+                        struct batch_table *out);
 
 void max_batch_print(struct str *out, const struct batch_table *t);
 void max_batch_print_csv(struct str *out, const struct batch_table *t);

@@ -17,9 +17,9 @@ void max_batch_print(struct str *out, const struct batch_table *t) {
     int64_t impossible = 0;
     str_add(out, "largest batch within ");
     str_add_bytes(out, t->budget_bytes);
-    str_add(out, t->on_runtime ? ", as plans promise it" : ", by liveness");
-    str_addf(out, "\n%-20s %8s %9s %8s %10s  %s\n", "method", "batch", "over", "budget",
-             "extra time", "above");
+    str_add(out, t->on_runtime ? " (peak on the runtime)" : " (liveness peak)");
+    str_addf(out, "\n%-20s %8s %9s %8s %10s  %s\n", "method", "batch", "ratio", "budget",
+             "overhead", "next larger batch");
     for (size_t i = 0; i < t->n_lines; i++) {
         const struct batch_line *l = &t->lines[i];
         str_addf(out, "%-20s %8lld", l->method->name, (long long)l->fits);
@@ -32,20 +32,21 @@ void max_batch_print(struct str *out, const struct batch_table *t) {
         else
             str_addf(out, " %8s %10s", "-", "-");
         if (l->fails && l->impossible == l->fails)
-            str_addf(out, "  %lld is proven not to fit", (long long)l->fails);
+            str_addf(out, "  %lld: proven infeasible", (long long)l->fails);
         else if (l->fails)
-            str_addf(out, "  %lld: none found", (long long)l->fails);
+            str_addf(out, "  %lld: no schedule found", (long long)l->fails);
         str_add_char(out, '\n');
         impossible = l->impossible;
     }
     if (all)
-        str_add(out, "over: in proportion to keep-all\n");
+        str_add(out, "ratio: to the batch of keep-all; budget: share used\n");
     if (impossible)
-        str_addf(out, "proven: no schedule for a batch of %lld\n", (long long)impossible);
+        str_addf(out, "proven: no schedule fits a batch of %lld\n", (long long)impossible);
     if (!t->on_runtime)
-        str_add(out, "A plan promises the peak of a runtime instead: --count runtime.\n");
+        str_add(out, "the budget limits the liveness peak; --count runtime limits the peak on the "
+                     "runtime\n");
     if (t->is_interrupted)
-        str_add(out, "interrupted: larger ones may fit\n");
+        str_add(out, "stopped early: larger batches may fit\n");
 }
 
 void max_batch_print_csv(struct str *out, const struct batch_table *t) {

@@ -1,5 +1,5 @@
-// A plan whose nodes are on devices as a folder of models (backend/split.h), each of which keeps
-// its order on the runtime.
+// Writes a placed plan as a folder of models (backend/split.h), each with control nodes that
+// enforce its order on the runtime.
 #pragma once
 
 #include "passes/pass.h"

@@ -1,7 +1,9 @@
-// The curves of several methods: see sweep.h. Stages: which methods; the problem; one curve for
-// each method (solver/curve.h), simple methods first; the knee of the best one.
+// The overhead curves of several methods: see sweep.h. Stages: select the methods; make the
+// problem; compute one curve per method (solver/curve.h), baselines first; find the knee of the
+// best curve.
 #include "frontend/tools/sweep.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +15,7 @@ static bool gives_schedules(const struct solve_method *m) {
     return strcmp(m->name, "any-order") != 0 && strcmp(m->name, "lp-bound") != 0;
 }
 
-static bool is_preset(const struct solve_method *m) {
+static bool is_default(const struct solve_method *m) {
     return m->baseline || strcmp(m->name, "portfolio") == 0 || strcmp(m->name, "rounding") == 0;
 }
 
@@ -26,24 +28,23 @@ static status bad_method(struct diags *d, const char *name) {
         if (gives_schedules(&m[i]))
             str_addf(&known, "%s%s", known.n ? ", " : "", m[i].name);
     status st = diag_error(d, DIAG_USAGE, loc_none(),
-                           "there is no method \"%s\" that gives schedules; there are %s", name,
+                           "no method \"%s\" computes schedules; methods that do: %s", name,
                            str_text(&known));
     arena_free(&scratch);
     return st;
 }
 
-status sweep_methods(const struct option_value *names, struct arena *a, struct diags *d,
-                     const struct solve_method ***out, size_t *n) {
+status sweep_find_methods(const struct option_value *names, struct arena *a, struct diags *d,
+                          struct sweep_methods *out) {
     size_t n_all;
     const struct solve_method *all = solve_methods(&n_all);
     bool *wanted = ARENA_ARRAY(a, bool, n_all);
-    *out = ARENA_ARRAY(a, const struct solve_method *, n_all);
-    *n = 0;
-    if (!wanted || !*out)
+    *out = (struct sweep_methods){.at = ARENA_ARRAY(a, const struct solve_method *, n_all)};
+    if (!wanted || !out->at)
         return diag_out_of_memory(d);
     status st = ST_OK;
     for (size_t i = 0; i < n_all; i++)
-        wanted[i] = !names->list.n && is_preset(&all[i]);
+        wanted[i] = !names->list.n && is_default(&all[i]);
     for (size_t k = 0; k < names->list.n; k++) {
         const struct solve_method *m = solve_method_find(names->list.at[k]);
         if (!m || !gives_schedules(m))
@@ -51,11 +52,11 @@ status sweep_methods(const struct option_value *names, struct arena *a, struct d
         else
             wanted[m - all] = true;
     }
-    // Simple ones first, the portfolio last: each can begin with what was found before.
+    // Baselines first, the portfolio last: earlier schedules are initial solutions of later ones.
     for (int round = 0; round < 3; round++)
         for (size_t i = 0; i < n_all; i++)
             if (wanted[i] && (all[i].baseline ? 0 : i ? 1 : 2) == round)
-                (*out)[(*n)++] = &all[i];
+                out->at[out->n++] = &all[i];
     return st;
 }
 
@@ -86,7 +87,7 @@ status sweep_measure(struct sweep *s, struct model *m, const struct remat *r,
             const struct schedule *now = &line->at[k];
             if (!sweep_has(now))
                 continue;
-            // One schedule often serves several budgets.
+            // Neighbouring budgets often share a schedule.
             if (last && last->peak_bytes == now->peak_bytes && last->cost == now->cost)
                 line->runtime_bytes[k] = line->runtime_bytes[last - line->at];
             else
@@ -107,47 +108,47 @@ double sweep_overhead(const struct schedule *s) {
 
 // ---- Running ----
 
-struct running {
+struct sweep_state {
+    const struct problem *problem;
     const struct sweep_hooks *hooks;
-    const struct sweep *sweep;
-    const struct solve_method *method;
-    int32_t k, n;
+    struct arena *arena;
+    struct diags *diags;
+    struct sweep *sweep;
+    const struct solve_method *method; // of the current line
+    int32_t k, n;                      // searches begun; in total
+    VEC(struct steps) initial;         // schedules found so far: initial solutions
 };
 
 static void on_begin(void *context, int64_t budget_bytes) {
-    struct running *r = context;
+    struct sweep_state *r = context;
     if (r->hooks->begin)
         r->hooks->begin(r->hooks->context, r->sweep, r->method, budget_bytes, r->k, r->n);
     r->k++;
 }
 
-// The solver's hooks get one context: this run. What the watcher asked for is passed on.
+// The solver has one context for all hooks, this run; progress is passed on to the caller's hook.
 static void on_progress(void *context, const struct solve_event *e) {
-    struct running *r = context;
+    struct sweep_state *r = context;
     if (r->hooks->solve.progress)
         r->hooks->solve.progress(r->hooks->solve.context, e);
 }
 
-struct starts {
-    VEC(struct steps) list;
-    bool failed;
-};
-
-// A schedule that serves several budgets in a row is one start.
-static void add_starts(struct starts *s, const struct sweep_line *line, int32_t n,
-                       struct arena *a) {
+// Adds the schedules of a line, without the repetitions at neighbouring budgets.
+static bool add_initial(struct sweep_state *r, const struct sweep_line *line) {
     const struct step *last = NULL;
-    for (int32_t k = 0; k < n; k++) {
+    bool ok = true;
+    for (int32_t k = 0; k < r->sweep->n && ok; k++) {
         if (!sweep_has(&line->at[k]) || line->at[k].steps.at == last)
             continue;
         last = line->at[k].steps.at;
-        s->failed |= !VEC_PUSH(a, &s->list, line->at[k].steps);
+        ok = VEC_PUSH(r->arena, &r->initial, line->at[k].steps);
     }
+    return ok;
 }
 
-static status run_line(const struct problem *p, const struct solve_options *options,
-                       const struct starts *starts, struct running *r, struct arena *a,
-                       struct diags *d, struct sweep *s, struct sweep_line *line) {
+static status run_line(struct sweep_state *r, const struct solve_options *options,
+                       struct sweep_line *line) {
+    const struct sweep *s = r->sweep;
     struct solve_options o = *options;
     struct solve_hooks hooks = {
         .progress = on_progress, .context = r, .stop = r->hooks->solve.stop};
@@ -155,18 +156,19 @@ static status run_line(const struct problem *p, const struct solve_options *opti
     o.seconds = o.seconds > 0 ? o.seconds * s->n : 0;
     o.work = o.work > 0 && o.work <= INT64_MAX / s->n ? o.work * s->n : o.work;
     if (!line->method->baseline && strcmp(o.method, "rounding") != 0) {
-        o.starts = starts->list.at;
-        o.n_initial = (int32_t)starts->list.n;
+        o.starts = r->initial.at;
+        o.n_initial = (int32_t)r->initial.n;
     }
     r->method = line->method;
-    line->at = ARENA_ARRAY(a, struct schedule, s->n);
+    line->at = ARENA_ARRAY(r->arena, struct schedule, s->n);
     if (!line->at)
-        return diag_out_of_memory(d);
-    return curve_sweep(p, &o, &hooks, on_begin, s->budgets, s->n, a, d, line->at);
+        return diag_out_of_memory(r->diags);
+    return curve_sweep(r->problem, &o, &hooks, on_begin, s->budgets, s->n, r->arena, r->diags,
+                       line->at);
 }
 
-// Where the curve bends most: the point farthest below the line from its first to its last point,
-// both axes taken as 0 to 1 (the idea of Satopaa et al., "Finding a Kneedle in a Haystack").
+// The knee of the curve: the point farthest below the line from its first to its last point, with
+// both axes scaled to 0..1 (after Satopaa et al. 2011, "Finding a Kneedle in a Haystack").
 static void find_knee(struct sweep *s) {
     const struct schedule *at = s->lines[s->best].at;
     int32_t first = 0, last = s->n - 1;
@@ -178,26 +180,31 @@ static void find_knee(struct sweep *s) {
     if (last - first < 2 || sweep_overhead(&at[last]) <= sweep_overhead(&at[first]))
         return;
     double width = (double)(at[first].budget_bytes - at[last].budget_bytes);
-    double height = sweep_overhead(&at[last]) - sweep_overhead(&at[first]), most = 1e-6;
+    double height = sweep_overhead(&at[last]) - sweep_overhead(&at[first]), max = 1e-6;
     for (int32_t k = first + 1; k < last; k++) {
         if (!sweep_has(&at[k]))
             continue;
         double x = (double)(at[first].budget_bytes - at[k].budget_bytes) / width;
         double below = x - (sweep_overhead(&at[k]) - sweep_overhead(&at[first])) / height;
-        if (below > most) {
-            most = below;
+        if (below > max) {
+            max = below;
             s->knee = k;
         }
     }
 }
 
-status sweep_run(const struct problem *p, const struct solve_options *options,
-                 const struct solve_method *const *methods, size_t n_methods,
-                 const struct sweep_hooks *hooks, struct arena *a, struct diags *d,
-                 struct sweep *s) {
-    struct starts starts = {0};
-    struct running r = {.hooks = hooks, .sweep = s, .n = s->n * (int32_t)n_methods};
+status sweep_run(const struct problem *p, const struct sweep_settings *settings, struct arena *a,
+                 struct diags *d, struct sweep *s) {
+    size_t n_methods = settings->methods.n;
+    const struct stop *stop = settings->hooks.solve.stop;
+    struct sweep_state r = {.problem = p,
+                            .hooks = &settings->hooks,
+                            .arena = a,
+                            .diags = d,
+                            .sweep = s,
+                            .n = s->n * (int32_t)n_methods};
     status st = ST_OK;
+    assert(s->n > 0 && s->budgets && n_methods > 0);
     s->persistent_bytes = p->persistent_bytes;
     s->base_cost = problem_base_cost(p);
     s->lines = ARENA_ARRAY(a, struct sweep_line, n_methods);
@@ -205,16 +212,14 @@ status sweep_run(const struct problem *p, const struct solve_options *options,
         return diag_out_of_memory(d);
     for (; s->n_lines < n_methods && !st; s->n_lines++) {
         struct sweep_line *line = &s->lines[s->n_lines];
-        line->method = methods[s->n_lines];
-        st = run_line(p, options, &starts, &r, a, d, s, line);
-        if (!st)
-            add_starts(&starts, line, s->n, a);
-        if (starts.failed)
+        line->method = settings->methods.at[s->n_lines];
+        st = run_line(&r, settings->options, line);
+        if (!st && !add_initial(&r, line))
             st = diag_out_of_memory(d);
     }
     if (st)
         return st;
-    s->is_interrupted = hooks->solve.stop && stop_raised(hooks->solve.stop);
+    s->is_interrupted = stop && stop_raised(stop);
     s->best = n_methods - 1;
     find_knee(s);
     return ST_OK;

@@ -1,10 +1,10 @@
-// Curves as a table, as CSV and as JSON: see sweep.h.
+// Overhead curves as a table, as CSV and as JSON: see sweep.h.
 #include "frontend/tools/sweep.h"
 
 #include "ir/base/json_write.h"
 
 void sweep_print(struct str *out, const struct sweep *s) {
-    str_add(out, "extra time at each budget, in percent; -: no schedule\n");
+    str_add(out, "overhead at each budget, in percent; -: no schedule found\n");
     str_addf(out, "%-20s", "budget");
     for (int32_t k = 0; k < s->n; k++)
         str_addf(out, " %6.1f%%%s", 100.0 * (double)s->budgets[k] / (double)s->whole_bytes,
@@ -22,27 +22,27 @@ void sweep_print(struct str *out, const struct sweep *s) {
     const struct sweep_line *best = &s->lines[s->best];
     for (int32_t k = 0; best->runtime_bytes && k < s->n; k++) {
         if (k == 0)
-            str_addf(out, "%-20s", "needs as a plan");
+            str_addf(out, "%-20s", "peak on the runtime");
         if (sweep_has(&best->at[k]))
             str_addf(out, " %6.1f%% ",
                      100.0 * (double)best->runtime_bytes[k] / (double)s->whole_bytes);
         else
             str_addf(out, " %7s ", "-");
         if (k == s->n - 1)
-            str_addf(out, " of the same, on the runtime, by %s\n", best->method->name);
+            str_addf(out, " as a plan of %s\n", best->method->name);
     }
-    str_addf(out, "100 %% are ");
+    str_addf(out, "100 %% is ");
     str_add_bytes(out, s->whole_bytes);
-    str_add(out, ", by liveness, of which ");
+    str_add(out, ", the liveness peak of the baseline step, with ");
     str_add_bytes(out, s->persistent_bytes);
-    str_addf(out, " always count; %d nodes in %d groups\n", s->n_nodes, s->n_groups);
+    str_addf(out, " persistent memory;\n%d nodes in %d clusters\n", s->n_nodes, s->n_groups);
     if (!best->runtime_bytes)
-        str_add(out,
-                "A plan promises the peak of a runtime instead: --count runtime measures it.\n");
+        str_add(out, "budgets limit the liveness peak; --count runtime measures the peak on the "
+                     "runtime\n");
     if (s->knee != SWEEP_NO_KNEE)
-        str_addf(out, "* the knee of %s\n", s->lines[s->best].method->name);
+        str_addf(out, "* knee of the curve of %s\n", s->lines[s->best].method->name);
     if (s->is_interrupted)
-        str_add(out, "interrupted: what is missing was not searched for\n");
+        str_add(out, "stopped early: missing entries were not searched\n");
 }
 
 void sweep_print_csv(struct str *out, const struct sweep *s) {

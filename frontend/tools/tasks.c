@@ -1,5 +1,4 @@
-// The task graph: see tasks.h. A task is a group of nodes that run together; the work on the
-// way to a plan decides which (passes/remat/remat.h).
+// The task graph: see tasks.h. A task is a cluster of nodes (passes/remat/remat.h).
 #include "frontend/tools/tasks.h"
 
 #include "passes/plan/step.h"
@@ -18,7 +17,7 @@ static void add_time(struct str *out, const struct placement *p, int64_t time) {
 }
 
 static void print_links(struct str *out, const struct placement *p) {
-    str_add(out, "transfers of a tensor of 1 MiB\n");
+    str_add(out, "transfer time of 1 MiB\n");
     for (int32_t from = 0; from < p->n_places; from++)
         for (int32_t to = 0; to < p->n_places; to++) {
             const struct route *r = placement_route(p, from, to);
@@ -36,7 +35,7 @@ void tasks_print(struct str *out, const struct plan_placement *k) {
     str_addf(out, "%-40s %5s", "task", "nodes");
     for (int32_t d = 0; d < p->n_devices; d++)
         str_addf(out, " %13s", p->place[d].name);
-    str_addf(out, " %11s %11s %11s\n", "makes", "needs", "holds");
+    str_addf(out, " %11s %11s %11s\n", "output", "workspace", "persistent");
     for (int32_t i = 0; i < p->graph.n; i++) {
         str_addf(out, "%-40.40s %5u", p->graph.name[i], gs->start[i + 1] - gs->start[i]);
         for (int32_t d = 0; d < p->n_devices; d++)
@@ -46,9 +45,9 @@ void tasks_print(struct str *out, const struct plan_placement *k) {
         add_cell(out, p->resident_bytes[i]);
         str_add(out, p->graph.keep[i] ? "  kept\n" : "\n");
     }
-    str_addf(out, "%d tasks, %d edges; on every device", p->graph.n, p->graph.n_edges);
+    str_addf(out, "%d tasks, %d edges; constants on every device", p->graph.n, p->graph.n_edges);
     add_cell(out, p->graph.persistent_bytes);
-    str_add(out, " of constants\n");
+    str_add_char(out, '\n');
     print_links(out, p);
 }
 

@@ -1,4 +1,4 @@
-// The task graph of a model's training step on a rig: what `mfc inspect --rig` shows.
+// The task graph of a model's training step on a rig, for `mfc inspect --rig`.
 #pragma once
 
 #include "passes/plan/plan_devices.h"
@@ -7,5 +7,5 @@
 status tasks_make(struct model *m, const struct rig *rig, struct pass_context *c,
                   struct plan_placement *out);
 
-// One line a task with its time and memory on each device; the links.
+// Prints one line per task with its time on each device and its memory, and the transfer times.
 void tasks_print(struct str *out, const struct plan_placement *k);

@@ -1,7 +1,6 @@
-// Verification of a plan against its model: see verify_plan.h. Stages: the unplanned step is made
-// again; value numbering proves the outputs the same and gives types to what the plan hides; sizes,
-// liveness and the runtime's peak follow from those; last, what the plan says of itself is compared
-// with what was found.
+// Verification of a plan: see verify_plan.h. Stages: make the baseline step; prove by value
+// numbering that the outputs are the same, which also gives types to all values of the plan;
+// compute sizes, liveness and the peak on the runtime; compare them with the claims of the plan.
 #include "frontend/tools/verify_plan.h"
 
 #include <string.h>
@@ -15,13 +14,13 @@
 #include "passes/layout/layout.h"
 #include "passes/plan/step.h"
 
-// What light nodes may do to the peak in any order of theirs: one part in a hundred of it, and, for
-// models whose tensors are not larger than the shapes of control nodes, this.
+// Nodes with small tensors may run in any order: they may change the peak by a hundredth, plus a
+// constant for models whose tensors are as small as the shapes of control nodes.
 #define LOOSE_SHARE 100
 #define LOOSE_BYTES 65536
 
-// A number that the plan says of itself; -1: it says none.
-static status claim(const struct model *plan, const char *key, struct diags *d, int64_t *out) {
+// A claim of the plan, a number in its metadata; -1: none.
+static status read_claim(const struct model *plan, const char *key, struct diags *d, int64_t *out) {
     const char *text = pairs_get(&plan->metadata, key);
     *out = -1;
     if (!text || quantity_parse_bytes(text, out))
@@ -31,12 +30,13 @@ static status claim(const struct model *plan, const char *key, struct diags *d, 
 }
 
 static status compare(const struct model *plan, const char *key, int64_t found, struct diags *d) {
-    int64_t said;
-    status st = claim(plan, key, d, &said);
-    if (st || said < 0 || said == found)
+    int64_t claimed;
+    status st = read_claim(plan, key, d, &claimed);
+    if (st || claimed < 0 || claimed == found)
         return st;
-    return diag_error(d, DIAG_VERIFY, loc_file(plan->path), "the plan says %s %lld, it is %lld",
-                      key, (long long)said, (long long)found);
+    return diag_error(d, DIAG_VERIFY, loc_file(plan->path),
+                      "the plan claims %s = %lld, but it is %lld", key, (long long)claimed,
+                      (long long)found);
 }
 
 static status check_order(const struct model *plan, struct arena *a, struct diags *d,
@@ -58,8 +58,8 @@ static status check_order(const struct model *plan, struct arena *a, struct diag
         return ST_OK;
     const char *before = node_path(g, v->forced.before, a);
     return diag_error(d, DIAG_VERIFY, loc_path(plan->path, node_path(g, v->forced.after, a)),
-                      "nothing makes this node run after %s, and tensors of %lld bytes depend on "
-                      "it: the order of the plan is not enforced",
+                      "no dependency makes this node run after %s, which matters for tensors of "
+                      "%lld bytes: the order of the plan is not enforced",
                       before, (long long)v->forced.light_bytes);
 }
 
@@ -69,11 +69,10 @@ static status check_peak(const struct model *plan, struct arena *a, struct diags
     enum runtime how;
     if (!runtime_find(v->runtime, &how))
         return diag_error(d, DIAG_MALFORMED, loc_file(plan->path),
-                          "the plan is for a runtime \"%s\", which is not one that mfc knows",
-                          v->runtime);
+                          "the plan is for runtime \"%s\", which mfc does not know", v->runtime);
     status st = runtime_peak(plan, how, a, d, &r);
     if (!st)
-        st = claim(plan, KEY_BUDGET, d, &v->budget_bytes);
+        st = read_claim(plan, KEY_BUDGET, d, &v->budget_bytes);
     if (st)
         return st;
     v->peak_bytes = r.peak_bytes;
@@ -82,11 +81,11 @@ static status check_peak(const struct model *plan, struct arena *a, struct diags
         runtime_print_top(&top, plan, &r);
         st =
             diag_error(d, DIAG_VERIFY, loc_path(plan->path, node_path(plan->graph, r.peak_node, a)),
-                       "the peak of %lld bytes is over the budget of %lld that the plan promises; "
-                       "the largest tensors then: %s",
+                       "the peak of %lld bytes exceeds the budget of %lld that the plan claims; "
+                       "the largest tensors at the peak: %s",
                        (long long)v->peak_bytes, (long long)v->budget_bytes, str_text(&top));
     }
-    status said = compare(plan, KEY_PEAK, v->peak_bytes, d);
+    status first = compare(plan, KEY_PEAK, v->peak_bytes, d);
     const struct {
         const char *key;
         int64_t found;
@@ -95,12 +94,12 @@ static status check_peak(const struct model *plan, struct arena *a, struct diags
                 {KEY_LIVENESS, v->liveness_bytes}};
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
         status also = compare(plan, more[i].key, more[i].found, d);
-        said = said ? said : also;
+        first = first ? first : also;
     }
-    return st ? st : said;
+    return st ? st : first;
 }
 
-// The addresses of one node's outputs, "0,,4096"; false: it is not such a list.
+// Parses the addresses of a node's outputs, such as "0,,4096".
 static bool read_offsets(const struct node *n, const char *text, int64_t *offset) {
     for (uint32_t k = 0; k < n->n_out; k++) {
         size_t length = strcspn(text, ",");
@@ -115,12 +114,12 @@ static bool read_offsets(const struct node *n, const char *text, int64_t *offset
     return !*text;
 }
 
-// When the plan has an arena, everything that it computes must have its place there.
+// A plan with an arena has an address for every tensor that it computes.
 static status check_layout(const struct model *plan, struct arena *a, struct diags *d,
                            struct verified *v) {
     const struct graph *g = plan->graph;
     int64_t *offset = ARENA_ARRAY(a, int64_t, g->values.n);
-    status st = claim(plan, KEY_ARENA, d, &v->arena_bytes);
+    status st = read_claim(plan, KEY_ARENA, d, &v->arena_bytes);
     if (st || v->arena_bytes < 0)
         return st;
     if (!offset)
@@ -140,7 +139,7 @@ static status check_layout(const struct model *plan, struct arena *a, struct dia
     return layout_check(g, &claimed, d);
 }
 
-// A plan on several devices promises that none of them holds more than it has.
+// A placed plan claims that each device's peak is within its memory.
 static status check_devices(struct model *plan, struct arena *a, struct arena *kept,
                             struct diags *d, struct verified *v) {
     if (!pairs_get(&plan->metadata, KEY_DEVICE_MEMORY))
@@ -159,8 +158,8 @@ static status check_devices(struct model *plan, struct arena *a, struct arena *k
         v->devices[v->n_devices++] = (struct verified_device){name, holds[i], has[i]};
         if (holds[i] > has[i])
             st = diag_error(d, DIAG_VERIFY, loc_file(plan->path),
-                            "device %s holds %lld bytes, and has %lld", name, (long long)holds[i],
-                            (long long)has[i]);
+                            "the peak of device %s is %lld bytes, but its memory is %lld", name,
+                            (long long)holds[i], (long long)has[i]);
     }
     return st;
 }
@@ -181,8 +180,7 @@ status verify_plan(struct model *model, struct model *plan, struct pass_context 
     }
     if (!st) {
         plan->facts |= FACT_SHAPES;
-        st = pass_run_all(PASS_PIPELINE(&pass_costs), plan,
-                          c); // for the workspace that kernels need
+        st = pass_run_all(PASS_PIPELINE(&pass_costs), plan, c); // for the workspace of kernels
     }
     if (!st)
         st = devices_from_metadata(plan, c->diags);

@@ -1,21 +1,21 @@
-// What was found of a plan, as a table and as JSON: see verify_plan.h.
+// The result of a verification, as a table and as JSON: see verify_plan.h.
 #include "frontend/tools/verify_plan.h"
 
 static void add_bytes(struct str *out, const char *what, int64_t n_bytes) {
-    str_addf(out, "%-10s%lld bytes (", what, (long long)n_bytes);
+    str_addf(out, "%-12s%lld bytes (", what, (long long)n_bytes);
     str_add_bytes(out, n_bytes);
     str_add_char(out, ')');
 }
 
 void verify_plan_print(struct str *out, const struct verified *v) {
-    str_addf(out, "outputs   all %zu are the same expressions as in the unplanned step\n",
+    str_addf(out, "outputs     all %zu are the same expressions as in the baseline step\n",
              v->n_outputs);
-    str_addf(out, "nodes     %zu, the unplanned step has %zu\n", v->n_nodes, v->n_step);
+    str_addf(out, "nodes       %zu; the baseline step has %zu\n", v->n_nodes, v->n_step);
     str_addf(out,
-             "order     %zu nodes are forced to run in the order of the file; the others move ",
-             v->forced.n_heavy);
-    str_addf(out, "at most %lld bytes\n", (long long)v->forced.loose_bytes);
-    add_bytes(out, "fixed", v->persistent_bytes);
+             "order       enforced for %zu nodes; the others change the peak by at most %lld "
+             "bytes\n",
+             v->forced.n_heavy, (long long)v->forced.loose_bytes);
+    add_bytes(out, "persistent", v->persistent_bytes);
     str_add_char(out, '\n');
     add_bytes(out, "liveness", v->liveness_bytes);
     str_add_char(out, '\n');
@@ -23,19 +23,19 @@ void verify_plan_print(struct str *out, const struct verified *v) {
     str_addf(out, " on runtime %s\n", v->runtime);
     if (v->arena_bytes >= 0) {
         add_bytes(out, "arena", v->arena_bytes);
-        str_add(out, ": every tensor has its place\n");
+        str_add(out, ": no overlapping addresses\n");
     }
     if (v->budget_bytes >= 0) {
         add_bytes(out, "budget", v->budget_bytes);
-        str_add(out, ": held\n");
+        str_add(out, ": within budget\n");
     } else if (!v->n_devices) {
-        str_add(out, "budget    none is promised\n");
+        str_add(out, "budget      none claimed\n");
     }
     for (size_t i = 0; i < v->n_devices; i++) {
         const struct verified_device *one = &v->devices[i];
-        str_addf(out, "device    %s holds %lld bytes", one->name, (long long)one->peak_bytes);
+        str_addf(out, "device      %s: peak %lld bytes", one->name, (long long)one->peak_bytes);
         if (one->memory_bytes != INT64_MAX)
-            str_addf(out, " of %lld", (long long)one->memory_bytes);
+            str_addf(out, " of %lld: within its memory", (long long)one->memory_bytes);
         str_add_char(out, '\n');
     }
 }

@@ -1,4 +1,4 @@
-// Parameters apart from their step: see weights.h.
+// Parameters as a model of their own: see weights.h.
 #include "frontend/tools/weights.h"
 
 #include "frontend/load.h"

@@ -1,5 +1,5 @@
-// Why a plan does what it does with one node: see why.h. Stages: find the node by name; list its
-// runs; find the gap that its results leave open, or could leave open; reckon the other choice.
+// Why a plan keeps or recomputes a node: see why.h. Stages: find the node by name; list its
+// executions; find the gap in which its results are evicted, or could be; evaluate the alternative.
 #include "frontend/tools/why.h"
 
 #include <string.h>
@@ -11,14 +11,14 @@ status why_link(struct model *plan, struct diags *d) {
     struct graph *g = plan->graph;
     struct arena scratch = arena_make(plan->arena->mem);
     struct map by_name = map_make(&scratch);
-    bool fits = true;
-    for (size_t i = 0; i < g->order.n && fits; i++) {
+    bool ok = true;
+    for (size_t i = 0; i < g->order.n && ok; i++) {
         const struct node *n = graph_node(g, g->order.at[i]);
         const char *role = pairs_get(&n->metadata, KEY_ROLE);
         if (n->name && role && strcmp(role, "recomputed") != 0)
-            fits = map_put_text(&by_name, n->name, g->order.at[i].i);
+            ok = map_put_text(&by_name, n->name, g->order.at[i].i);
     }
-    for (size_t i = 0; i < g->order.n && fits; i++) {
+    for (size_t i = 0; i < g->order.n && ok; i++) {
         struct node *n = graph_node(g, g->order.at[i]);
         const char *role = pairs_get(&n->metadata, KEY_ROLE);
         if (role && strcmp(role, "control") == 0)
@@ -30,7 +30,7 @@ status why_link(struct model *plan, struct diags *d) {
             n->again = (node_id){(uint32_t)of};
     }
     arena_free(&scratch);
-    return fits ? ST_OK : diag_out_of_memory(d);
+    return ok ? ST_OK : diag_out_of_memory(d);
 }
 
 // ---- By name ----
@@ -46,14 +46,13 @@ static status unknown(const struct graph *g, const char *name, struct diags *d) 
         if (known && str_is_nearer(name, known, &nearest))
             near = known;
     }
-    return diag_error(
-        d, DIAG_USAGE, loc_file(g->model->path),
-        "the plan has no node and no value \"%s\"%s%s%s; mfc convert PLAN - shows all "
-        "of them",
-        name, near ? "; is it \"" : "", near ? near : "", near ? "\"?" : "");
+    return diag_error(d, DIAG_USAGE, loc_file(g->model->path),
+                      "the plan has no node or value \"%s\"%s%s%s; `mfc convert PLAN -` lists them",
+                      name, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
-// A value first, as these names are unique. None: what it names is fixed, or nothing.
+// Looks for a value first, because value names are unique. NODE_NONE: the name is of persistent
+// memory, or unknown.
 static node_id find_node(const struct graph *g, const char *name, value_id *value) {
     *value = graph_find(g, name);
     if (value->i && graph_value(g, *value)->def.i)
@@ -66,10 +65,10 @@ static node_id find_node(const struct graph *g, const char *name, value_id *valu
     return NODE_NONE;
 }
 
-// ---- What it makes and when ----
+// ---- Executions ----
 
-// Whether a storage is made by an execution of the node.
-static bool is_made_by(const struct timeline *t, uint32_t s, node_id origin) {
+// Whether an execution of the node computes a storage.
+static bool is_result_of(const struct timeline *t, uint32_t s, node_id origin) {
     node_id def = s ? graph_value(t->graph, t->storage.first[s])->def : NODE_NONE;
     return def.i && !t->storage.is_fixed[s] && timeline_origin(t->graph, def).i == origin.i;
 }
@@ -87,7 +86,7 @@ static status add_run(const struct timeline *t, uint32_t step, struct arena *a, 
         if (!s || t->storage.first[s].i != n->out[k].i)
             continue;
         sum += t->storage.bytes[s]; // fits: storage_of has added all of them up
-        w->is_fixed |= t->storage.is_fixed[s];
+        w->is_persistent |= t->storage.is_fixed[s];
         w->is_output |= t->storage.is_output[s];
         if (t->liveness.from[s] <= t->liveness.to[s] && t->liveness.to[s] > run.held_to)
             run.held_to = t->liveness.to[s];
@@ -104,61 +103,61 @@ static status add_moves(const struct timeline *t, struct arena *a, struct diags 
     for (uint32_t i = 0; i < t->n_steps; i++) {
         const struct node *n = graph_node(g, g->order.at[i]);
         if (t->work[i] == WORK_TRANSFER && n->n_in && n->in[0].i &&
-            is_made_by(t, t->storage.of[n->in[0].i], w->node) &&
+            is_result_of(t, t->storage.of[n->in[0].i], w->node) &&
             !VEC_PUSH(a, &w->moved_to, t->device_name[t->device[i]]))
             return diag_out_of_memory(d);
     }
     return ST_OK;
 }
 
-// ---- The other choice ----
+// ---- The alternative ----
 
-static int64_t most_held(const struct timeline *t, uint32_t from, uint32_t to) {
-    int64_t most = 0;
+static int64_t peak_between(const struct timeline *t, uint32_t from, uint32_t to) {
+    int64_t peak = 0;
     for (uint32_t i = from; i <= to && i < t->n_steps; i++)
-        most = t->held_bytes[i] > most ? t->held_bytes[i] : most;
-    return most;
+        peak = t->held_bytes[i] > peak ? t->held_bytes[i] : peak;
+    return peak;
 }
 
-// Of the gaps that are offered, the one in which most is held stays.
+// Keeps the gap with the highest peak.
 static void offer_gap(const struct timeline *t, struct why *w, uint32_t from, uint32_t to) {
     if (from > to)
         return;
-    int64_t held_bytes = most_held(t, from, to);
+    int64_t held_bytes = peak_between(t, from, to);
     if (w->gap.from > w->gap.to || held_bytes > w->gap.held_bytes)
         w->gap = (struct why_gap){from, to, held_bytes};
 }
 
-// Between the runs: what keeping would add to.
+// Gaps between executions, in which keeping would add to the memory in use.
 static void find_gap_between(const struct timeline *t, struct why *w) {
     for (size_t k = 1; k < w->runs.n; k++)
         if (w->runs.at[k].step > 0)
             offer_gap(t, w, w->runs.at[k - 1].held_to + 1, w->runs.at[k].step - 1);
 }
 
-struct reading {
+struct use_search {
     const struct timeline *t;
     node_id origin;
     bool found;
 };
 
-static void look(void *to, value_id v, node_id user) {
-    struct reading *r = to;
+static void check_use(void *to, value_id v, node_id user) {
+    struct use_search *r = to;
     (void)user;
-    r->found |= v.i && is_made_by(r->t, r->t->storage.of[v.i], r->origin);
+    r->found |= v.i && is_result_of(r->t, r->t->storage.of[v.i], r->origin);
 }
 
 static bool reads(const struct timeline *t, uint32_t step, node_id origin) {
     node_id id = t->graph->order.at[step];
     const struct node *n = graph_node(t->graph, id);
-    struct reading r = {t, origin, false};
+    struct use_search r = {t, origin, false};
     for (uint32_t k = 0; k < n->n_in; k++)
-        look(&r, n->in[k], id);
-    node_captured(t->graph, id, look, &r);
+        check_use(&r, n->in[k], id);
+    node_captured(t->graph, id, check_use, &r);
     return r.found;
 }
 
-// Between two uses: what recomputing would take from.
+// Gaps between two uses, in which eviction would reduce the memory in use.
 static void find_gap_within(const struct timeline *t, struct why *w) {
     uint32_t last = w->runs.at[0].step;
     for (uint32_t i = last + 1; i < t->n_steps && i <= w->runs.at[0].held_to; i++) {
@@ -169,9 +168,9 @@ static void find_gap_within(const struct timeline *t, struct why *w) {
     }
 }
 
-// What must run again before step `at` for this node to run there: it, and whatever makes an
-// operand that is not held then.
-struct rerun {
+// The nodes that must be recomputed before step `at`: the node itself and, transitively, those
+// whose results are not in memory then.
+struct second_run {
     const struct timeline *t;
     uint32_t at;
     bool *needed; // per node
@@ -181,7 +180,7 @@ struct rerun {
 };
 
 static void need(void *to, value_id v, node_id user) {
-    struct rerun *r = to;
+    struct second_run *r = to;
     const struct timeline *t = r->t;
     uint32_t s = v.i ? t->storage.of[v.i] : 0;
     (void)user;
@@ -198,7 +197,7 @@ static void need(void *to, value_id v, node_id user) {
 
 static status cost_of_second_run(const struct timeline *t, struct arena *a, struct diags *d,
                                  struct why *w) {
-    struct rerun r = {.t = t, .at = w->gap.to + 1, .arena = a};
+    struct second_run r = {.t = t, .at = w->gap.to + 1, .arena = a};
     node_id first = t->graph->order.at[w->runs.at[0].step];
     r.needed = ARENA_ARRAY(a, bool, t->graph->nodes.n);
     if (!r.needed || !VEC_PUSH(a, &r.todo, first))
@@ -208,7 +207,7 @@ static status cost_of_second_run(const struct timeline *t, struct arena *a, stru
         const struct node *n = graph_node(t->graph, r.todo.at[i]);
         uint32_t step = t->step_of[r.todo.at[i].i];
         w->recompute_cost += t->end[step] - t->start[step]; // fits: a part of t->cost
-        w->n_on_the_way += i > 0 && t->work[step] != WORK_CONTROL;
+        w->n_dependencies += i > 0 && t->work[step] != WORK_CONTROL;
         for (uint32_t k = 0; k < n->n_in; k++)
             need(&r, n->in[k], r.todo.at[i]);
         node_captured(t->graph, r.todo.at[i], need, &r);
@@ -216,8 +215,9 @@ static status cost_of_second_run(const struct timeline *t, struct arena *a, stru
     return r.failed ? diag_out_of_memory(d) : ST_OK;
 }
 
-static status weigh(const struct timeline *t, struct arena *a, struct diags *d, struct why *w) {
-    w->peak_bytes = w->other_peak_bytes = t->n_steps ? t->held_bytes[t->peak_step] : 0;
+static status evaluate_alternative(const struct timeline *t, struct arena *a, struct diags *d,
+                                   struct why *w) {
+    w->peak_bytes = w->alternative_peak_bytes = t->n_steps ? t->held_bytes[t->peak_step] : 0;
     if (w->runs.n > 1) {
         find_gap_between(t, w);
         for (size_t k = 1; k < w->runs.n; k++)
@@ -225,20 +225,20 @@ static status weigh(const struct timeline *t, struct arena *a, struct diags *d, 
         int64_t with;
         if (w->gap.from <= w->gap.to && checked_add(w->gap.held_bytes, w->bytes, &with) &&
             with > w->peak_bytes)
-            w->other_peak_bytes = with;
+            w->alternative_peak_bytes = with;
         return ST_OK;
     }
     find_gap_within(t, w);
     if (w->gap.from > w->gap.to)
         return ST_OK;
-    int64_t most = 0;
+    int64_t peak = 0;
     for (uint32_t i = 0; i < t->n_steps; i++) {
-        bool gone =
+        bool is_evicted =
             i >= w->gap.from && i <= w->gap.to && t->device[i] == t->device[w->runs.at[0].step];
-        int64_t held = t->held_bytes[i] - (gone ? w->bytes : 0);
-        most = held > most ? held : most;
+        int64_t held = t->held_bytes[i] - (is_evicted ? w->bytes : 0);
+        peak = held > peak ? held : peak;
     }
-    w->other_peak_bytes = most;
+    w->alternative_peak_bytes = peak;
     return cost_of_second_run(t, a, d, w);
 }
 
@@ -254,7 +254,7 @@ status why_find(const struct timeline *t, const char *name, struct arena *a, str
     if (!id.i || (s && t->storage.is_fixed[s])) {
         out->name = name;
         out->type = id.i ? graph_node(g, id)->type : NULL;
-        out->is_fixed = true;
+        out->is_persistent = true;
         out->bytes = s ? t->storage.bytes[s] : 0;
         return ST_OK;
     }
@@ -274,5 +274,6 @@ status why_find(const struct timeline *t, const char *name, struct arena *a, str
         out->view_of = graph_value(g, t->storage.first[made])->name;
     if (!st)
         st = add_moves(t, a, d, out);
-    return st || out->view_of || out->is_control || out->is_fixed ? st : weigh(t, a, d, out);
+    bool has_alternative = !out->view_of && !out->is_control && !out->is_persistent;
+    return !st && has_alternative ? evaluate_alternative(t, a, d, out) : st;
 }

@@ -1,48 +1,48 @@
-// Why a plan does with a node what it does: when it runs, how long its results are held, and what
-// the other choice would cost. All of it follows from the graph of the plan (backend/timeline.h);
-// the model that the plan was made from is not needed.
+// Why a plan keeps or recomputes a node: when it runs, the lifetime of its results, and the memory
+// and time of the alternative. Everything follows from the graph of the plan (backend/timeline.h);
+// the original model is not needed.
 #pragma once
 
 #include "backend/timeline.h"
 
 // One execution.
 struct why_run {
-    uint32_t step;     // counted from 0, as all steps here
-    uint32_t held_to;  // the last step that its results are held in; the number of steps: the end
-    const char *stage; // as the plan says; NULL: it does not
+    uint32_t step;     // from 0, as all steps here
+    uint32_t held_to;  // the last step with its results in memory; the number of steps: the end
+    const char *stage; // in the plan's metadata; NULL: none
     const char *device;
 };
 
-// Steps in which the node's results could be held and are not, or could be gone and are not.
+// Consecutive steps in which the node's results are evicted, or could be.
 struct why_gap {
-    uint32_t from, to;  // both included; from > to: there is none
-    int64_t held_bytes; // the most that is held in it
+    uint32_t from, to;  // inclusive; from > to: no gap
+    int64_t held_bytes; // peak memory in use during the gap
 };
 
 struct why {
-    node_id node; // of the unplanned step
+    node_id node; // of the baseline step
     const char *name, *type;
-    bool is_fixed, is_control, is_random, is_output;
+    bool is_persistent, is_control, is_random, is_output;
     const char *view_of; // its results are views of this value; NULL: they are not
-    int64_t bytes, cost; // of what it makes; of one run
+    int64_t bytes, cost; // of its results; of one execution
     VEC(struct why_run) runs;
-    VEC(const char *) moved_to; // devices that transfers take its results to
-    // Runs once: the gap between two uses that counts most, and what filling it by a second run
-    // would cost, with all that would have to be computed again on the way. Runs again: of all gaps
-    // the fullest.
+    VEC(const char *) moved_to; // target devices of transfers
+    // A kept node: the gap between two uses with the highest peak. A recomputed node: the gap
+    // between two executions with the highest peak.
     struct why_gap gap;
-    int64_t recompute_cost;   // runs once: of the second run. Runs again: of all runs but the first
-    uint32_t n_on_the_way;    // other nodes that a second run would need
-    int64_t other_peak_bytes; // with the other choice, by liveness
-    int64_t peak_bytes;       // as it is, by liveness
+    int64_t recompute_cost;         // kept: of a second execution with all nodes that it needs;
+                                    // recomputed: of all executions but the first
+    uint32_t n_dependencies;        // kept: other nodes that a second execution would need
+    int64_t alternative_peak_bytes; // liveness peak of the alternative
+    int64_t peak_bytes;             // liveness peak of the plan
 };
 
-// Nodes of a plan that was read from a file say what they repeat by name: sets `again`. And control
-// nodes take no time, as when the plan was made.
+// Prepares a plan that was read from a file: sets `again` from the names of the recomputed nodes,
+// and the cost of control nodes to 0.
 status why_link(struct model *plan, struct diags *d);
 
-// `name` is that of a node or value of the plan or of the unplanned step; an unknown one is an
-// error that names the nearest.
+// `name` is a node or value of the plan or of the baseline step. DIAG_USAGE: unknown; the message
+// suggests the nearest name.
 status why_find(const struct timeline *t, const char *name, struct arena *a, struct diags *d,
                 struct why *out);
 

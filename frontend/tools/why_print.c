@@ -1,4 +1,4 @@
-// What why.h found, in words and as JSON. Steps are counted from 1 for people, as in reports.
+// The explanation of why.h as text and as JSON. Printed steps count from 1, as in reports.
 #include "frontend/tools/why.h"
 
 #include "ir/base/json_write.h"
@@ -22,7 +22,7 @@ static void add_cost(struct str *out, const struct timeline *t, int64_t cost) {
 }
 
 static const char *choice_of(const struct why *w) {
-    if (w->is_fixed)
+    if (w->is_persistent)
         return "fixed";
     if (w->is_control)
         return "control";
@@ -37,26 +37,28 @@ static void add_headline(struct str *out, const struct why *w) {
     str_add(out, w->name);
     if (w->type)
         str_addf(out, " (%s)", w->type);
-    if (w->is_fixed)
-        str_add(out, " is fixed: a parameter, input or constant, held throughout\n");
+    if (w->is_persistent)
+        str_add(out, " is persistent memory: a parameter, optimizer state, input or constant\n");
     else if (w->is_control)
-        str_add(out, " is a control node: it carries an order to the runtime, and no data\n");
+        str_add(out, " is a control node: it enforces the order on the runtime, without data\n");
     else if (w->view_of)
-        str_addf(out, " is a view: it shares the bytes of %s, ask about that\n", w->view_of);
+        str_addf(out, " is a view of %s, whose memory it shares; see mfc why PLAN '%s'\n",
+                 w->view_of, w->view_of);
     else if (w->runs.n > 1)
         str_addf(out, " is recomputed: it runs %zu times\n", w->runs.n);
     else if (w->gap.from <= w->gap.to)
-        str_add(out, " is kept: it runs once, and its results stay until their last use\n");
+        str_add(out, " is kept: it runs once, and its results stay in memory until their last "
+                     "use\n");
     else if (w->is_output)
-        str_add(out, " runs once; a result is an output of the step and stays to the end\n");
+        str_add(out, " runs once; a result is an output of the step and stays in memory\n");
     else
-        str_add(out, " runs once, and its results are used at once\n");
+        str_add(out, " runs once, and its results are used immediately\n");
 }
 
 static void add_runs(struct str *out, const struct timeline *t, const struct why *w) {
     for (size_t k = 0; k < w->runs.n; k++) {
         const struct why_run *r = &w->runs.at[k];
-        add_line(out, k ? "again" : "runs");
+        add_line(out, k ? "recomputed" : "runs");
         str_addf(out, "as step %u of %u", r->step + 1, t->n_steps);
         if (r->stage)
             str_addf(out, ", stage %s", r->stage);
@@ -65,9 +67,9 @@ static void add_runs(struct str *out, const struct timeline *t, const struct why
         if (w->view_of || w->is_control)
             str_add(out, "\n");
         else if (r->held_to >= t->n_steps)
-            str_add(out, "; held to the end\n");
+            str_add(out, "; in memory to the end\n");
         else
-            str_addf(out, "; held until step %u\n", r->held_to + 1);
+            str_addf(out, "; in memory until step %u\n", r->held_to + 1);
     }
     for (size_t k = 0; k < w->moved_to.n; k++) {
         add_line(out, "moved");
@@ -76,21 +78,21 @@ static void add_runs(struct str *out, const struct timeline *t, const struct why
 }
 
 static void add_peak(struct str *out, const struct why *w, int64_t budget_bytes) {
-    str_add(out, "the peak by liveness ");
-    int64_t change = w->other_peak_bytes - w->peak_bytes;
+    str_add(out, "the liveness peak ");
+    int64_t change = w->alternative_peak_bytes - w->peak_bytes;
     if (change == 0) {
         str_add(out, "stays at ");
         add_bytes(out, w->peak_bytes);
     } else {
         str_add(out, "becomes ");
-        add_bytes(out, w->other_peak_bytes);
+        add_bytes(out, w->alternative_peak_bytes);
         str_add(out, ", ");
         add_bytes(out, change < 0 ? -change : change);
         str_add(out, change < 0 ? " less at most" : " more");
     }
-    if (budget_bytes > 0 && w->other_peak_bytes > budget_bytes) {
+    if (budget_bytes > 0 && w->alternative_peak_bytes > budget_bytes) {
         str_add(out, ", ");
-        str_add_bytes(out, w->other_peak_bytes - budget_bytes);
+        str_add_bytes(out, w->alternative_peak_bytes - budget_bytes);
         str_add(out, " over the budget");
     }
     str_add_char(out, '\n');
@@ -100,25 +102,25 @@ static void add_other(struct str *out, const struct timeline *t, const struct wh
                       int64_t budget_bytes) {
     bool has_gap = w->gap.from <= w->gap.to;
     if (w->runs.n > 1) {
-        add_line(out, "costs");
+        add_line(out, "overhead");
         add_cost(out, t, w->recompute_cost);
         str_add(out, "\n");
         add_line(out, "if kept");
         if (has_gap)
-            str_addf(out, "also in steps %u to %u: ", w->gap.from + 1, w->gap.to + 1);
+            str_addf(out, "in steps %u to %u too: ", w->gap.from + 1, w->gap.to + 1);
         add_peak(out, w, budget_bytes);
     } else if (w->is_random) {
-        add_line(out, "if again");
-        str_add(out, "it draws random numbers, and a second run would give others\n");
+        add_line(out, "otherwise");
+        str_add(out, "not possible: a random node gives other values when it is recomputed\n");
     } else if (has_gap) {
-        add_line(out, "if again");
-        str_addf(out, "before step %u, and gone in steps %u to %u: ", w->gap.to + 2,
-                 w->gap.from + 1, w->gap.to + 1);
+        add_line(out, "otherwise");
+        str_addf(out, "evicted in steps %u to %u and recomputed before step %u: ", w->gap.from + 1,
+                 w->gap.to + 1, w->gap.to + 2);
         add_peak(out, w, budget_bytes);
         add_line(out, "");
         add_cost(out, t, w->recompute_cost);
-        if (w->n_on_the_way)
-            str_addf(out, ", with %u other nodes whose results are gone by then", w->n_on_the_way);
+        if (w->n_dependencies)
+            str_addf(out, ", with %u other nodes that are not in memory then", w->n_dependencies);
         str_add_char(out, '\n');
     }
 }
@@ -127,16 +129,16 @@ void why_print(struct str *out, const struct timeline *t, const struct why *w,
                int64_t budget_bytes) {
     add_headline(out, w);
     if (!w->is_control && !w->view_of) {
-        add_line(out, w->is_fixed ? "holds" : "makes");
+        add_line(out, "size");
         add_bytes(out, w->bytes);
-        if (!w->is_fixed) {
-            str_add(out, " in ");
+        if (!w->is_persistent) {
+            str_add(out, "; time ");
             add_cost(out, t, w->cost);
         }
         str_add_char(out, '\n');
     }
     add_runs(out, t, w);
-    if (!w->is_fixed && !w->is_control && !w->view_of)
+    if (!w->is_persistent && !w->is_control && !w->view_of)
         add_other(out, t, w, budget_bytes);
 }
 
@@ -161,7 +163,7 @@ static void add_json_alternative(struct json_writer *w, const struct why *x) {
     }
     json_write_object(w, "other");
     json_write_text(w, "choice", is_recomputed ? "kept" : "recomputed");
-    json_write_int(w, "peak_bytes", x->other_peak_bytes);
+    json_write_int(w, "peak_bytes", x->alternative_peak_bytes);
     json_write_int(w, "cost_change", is_recomputed ? -x->recompute_cost : x->recompute_cost);
     json_write_end(w);
 }

@@ -20,5 +20,5 @@ rows = list(csv.DictReader(open(table, encoding="utf-8")))
 done = [r for r in rows if r["method"] == "portfolio" and r["cost"]]
 assert run.returncode == 130, f"exit code {run.returncode}"
 assert len(rows) == 18 and 2 <= len(done) <= 3, rows
-assert "interrupted" in out and "</html>" in open(page, encoding="utf-8").read()
+assert "stopped early" in out and "</html>" in open(page, encoding="utf-8").read()
 print(f"exit code {run.returncode}; {rows[0]['method']} costs {rows[0]['overhead']} more")
