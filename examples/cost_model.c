@@ -1,9 +1,9 @@
-// A cost model of one's own: plan a model for two devices so that a step takes little time, and
-// what goes over the link costs money.
+// A custom cost function: plans a model for a rig, with an objective that weighs the time of a step
+// against the bytes that go over the links.
 //
 //     cost_model MODEL OUTPUT RIG PRICE
 //
-// PRICE is what a kilobyte sent is worth in nanoseconds. Build it with
+// PRICE is the cost of a transferred kilobyte in nanoseconds. Build it with
 //
 //     cc cost_model.c $(pkg-config --cflags --libs mfc) -o cost_model
 #include <mfc.h>
@@ -16,7 +16,7 @@ static void on_message(void *context, const struct mfc_message *message) {
     fprintf(stderr, "%s\n", message->whole);
 }
 
-// Called by several threads at once: it only reads.
+// Several threads call it in parallel: it only reads.
 static double cost(void *context, const struct mfc_strategy *strategy) {
     const double *price = context;
     return strategy->makespan + *price * strategy->moved_bytes / 1e3;
@@ -35,7 +35,7 @@ int main(int argc, char **argv) {
     mfc_on_cost(session, cost, &price);
     int status = mfc_set(session, "rig", argv[3]);
     if (!status)
-        status = mfc_set(session, "work", "16000"); // the same plan every time
+        status = mfc_set(session, "work", "16000"); // a limit without a clock: deterministic
     if (!status)
         status = mfc_load(session, argv[1]);
     if (!status)

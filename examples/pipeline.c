@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: pipeline MODEL OUTPUT PASSES|- [OPTION=VALUE]...\n");
         return MFC_USAGE;
     }
-    session = mfc_new((int64_t)4 << 30); // at most 4 GiB for mfc itself
+    session = mfc_new((int64_t)4 << 30); // mfc itself may allocate 4 GiB
     if (!session)
         return MFC_LIMIT;
     signal(SIGINT, on_signal);

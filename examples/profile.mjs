@@ -1,4 +1,4 @@
-// Times every node of a model on ONNX Runtime and keeps the profile, for `mfc --profile`:
+// Measures every node of a model on ONNX Runtime and writes the profile for `mfc --profile`:
 //
 //     mfc model.onnx -o step.onnx --budget none
 //     node examples/profile.mjs step.onnx -o profile.json
@@ -35,7 +35,7 @@ if (positionals.length !== 1 || !Number.isInteger(runs) || runs < 1 || (threads 
   process.exit(2);
 }
 
-// The same numbers every time. Matrices are scaled so that sums over them stay small; vectors are positive, as variances must be.
+// Deterministic random numbers. Matrices are scaled so that sums stay small; vectors are positive, as variances must be.
 let seed = 1;
 function unit() {
   seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff;
@@ -44,7 +44,7 @@ function unit() {
 const arrays = { float32: Float32Array, float64: Float64Array, float16: Uint16Array, int64: BigInt64Array, int32: Int32Array,
   bool: Uint8Array, uint8: Uint8Array, int8: Int8Array, uint64: BigUint64Array, uint32: Uint32Array, int16: Int16Array, uint16: Uint16Array };
 
-function makeUp(type, shape, size) {
+function randomData(type, shape, size) {
   const wide = 2 / Math.sqrt(shape.slice(1).reduce((a, b) => a * b, 1));
   if (type === 'float32' || type === 'float64')
     return arrays[type].from({ length: size }, () => (shape.length > 1 ? (unit() - 0.5) * wide : unit()));
@@ -56,10 +56,10 @@ function makeUp(type, shape, size) {
 function tensor({ name, type, shape }, numbers) {
   const open = shape.find((d) => typeof d !== 'number' || d < 0);
   if (open !== undefined || !arrays[type])
-    throw new Error(`input ${name}: ${arrays[type] ? `dimension "${open}" is no number; bind it with mfc first` : `cannot make up ${type}`}`);
+    throw new Error(`input ${name}: ${arrays[type] ? `dimension "${open}" is symbolic; set it with mfc --dim first` : `no random data for type ${type}; use --inputs`}`);
   const size = shape.reduce((a, b) => a * b, 1);
   if (numbers && numbers.length !== size) throw new Error(`input ${name}: ${numbers.length} numbers are given for ${size} elements`);
-  const data = numbers ? arrays[type].from(numbers, type.endsWith('64') && type !== 'float64' ? BigInt : Number) : makeUp(type, shape, size);
+  const data = numbers ? arrays[type].from(numbers, type.endsWith('64') && type !== 'float64' ? BigInt : Number) : randomData(type, shape, size);
   return new ort.Tensor(type, data, shape);
 }
 
@@ -74,7 +74,7 @@ try {
   for (let run = 0; run <= runs; run++) await session.run(feeds);
   session.endProfiling();
   const [file] = readdirSync(folder);
-  if (!file) throw new Error('ONNX Runtime wrote no profile: its binding for Node.js does so from version 1.23 on');
+  if (!file) throw new Error('ONNX Runtime wrote no profile; use onnxruntime-node 1.23 or later');
   copyFileSync(join(folder, file), given.output);
   console.log(`${given.output}: ${runs} runs of ${positionals[0]}`);
 } finally {

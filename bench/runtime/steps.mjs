@@ -23,7 +23,7 @@ export const makePlan = (mfc, model, out, options) => call(mfc, [model, '-o', ou
 // The least budget that mfc knows to work, from its refusal of one byte.
 export function leastBudget(mfc, model, out, options) {
   const r = call(mfc, [model, '-o', out, '-q', '--budget', '1', ...options]);
-  const known = r.text.match(/known to work: [^(]*\((\d+) B\)/);
+  const known = r.text.match(/raise the budget to [^(]*\((\d+) B\)/);
   if (!known) throw new Error(`${model}: a budget of one byte gives exit ${r.status}: ${r.text.trim().slice(-500)}`);
   return Number(known[1]);
 }

@@ -1,5 +1,5 @@
-// Runs a split plan (`mfc split PLAN FOLDER`) with ONNX Runtime: one process per device, each with sessions of its own;
-// tensors travel between them as messages. Every process follows its program in the manifest, step by step.
+// Runs a split plan (`mfc split PLAN FOLDER`) with ONNX Runtime: one process per device with its own sessions; tensors are sent between
+// processes as messages. Each process executes its program in the manifest step by step.
 //
 //     import { openDevices } from './run.mjs';
 //     const devices = await openDevices(folder);          // one process each; session options may follow
@@ -15,14 +15,14 @@ import { fileURLToPath } from 'node:url';
 
 const self = fileURLToPath(import.meta.url);
 
-// ---- The caller's side: starts the processes, feeds them, and passes messages on. ----
+// ---- The caller: starts the processes, sends the inputs, and routes messages. ----
 
 export async function openDevices(folder, sessionOptions = {}) {
   const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
   const devices = new Map();
   for (const { name } of manifest.devices)
     devices.set(name, fork(self, [folder, name, JSON.stringify(sessionOptions)], { serialization: 'advanced', env: { ...process.env, MFC_DEVICE: name } }));
-  let pending; // the run that is under way
+  let pending; // the current run
   for (const [name, child] of devices) {
     child.on('message', (m) => {
       if (m.to) devices.get(m.to).send(m);
@@ -55,7 +55,7 @@ export async function openDevices(folder, sessionOptions = {}) {
   };
 }
 
-// ---- A device's side. ----
+// ---- The process of a device. ----
 
 async function serve(folder, name, sessionOptions) {
   const require = createRequire(join(resolve(process.env.MFC_NODE_MODULES ?? dirname(self)), 'x.js'));
@@ -65,7 +65,7 @@ async function serve(folder, name, sessionOptions) {
   const sessions = new Map();
   for (const step of program)
     if (step.run) sessions.set(step.run, await ort.InferenceSession.create(join(folder, step.run), { logSeverityLevel: 3, ...sessionOptions }));
-  const arrived = new Map(), waiting = new Map(); // from others: value -> tensor, value -> who wants it
+  const arrived = new Map(), waiting = new Map(); // from other devices: value -> tensor, value -> resolver
 
   function take(value) {
     if (!arrived.has(value)) return new Promise((settle) => waiting.set(value, settle));
@@ -83,7 +83,7 @@ async function serve(folder, name, sessionOptions) {
         const inputs = {};
         for (const input of step.inputs) {
           const { type, data, dims } = held.get(input) ?? {};
-          if (!type) throw new Error(`input ${input} was not given`);
+          if (!type) throw new Error(`input ${input} is missing from the feeds`);
           inputs[input] = new ort.Tensor(type, data, dims);
         }
         const made = await sessions.get(step.run).run(inputs);

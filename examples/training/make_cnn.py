@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Makes cnn.onnx, a small convolutional network, and cnn_curve.json: the losses that PyTorch sees when it trains it.
+"""Makes cnn.onnx, a small convolutional network, and cnn_curve.json, its losses when PyTorch trains it.
 
-train.mjs trains the same network with the step that mfc makes of it, on the same data in the same order, and must see
-the same losses. Needs Debian's python3-torch.
+train.mjs trains the same network with its training step made by mfc, on the same data in the same order, and must
+reach the same losses. Needs Debian's python3-torch.
 """
 import copy
 import json
@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Random:
-    """A linear congruential generator that train.mjs repeats, so that both draw the same data."""
+    """A linear congruential generator, the same as in train.mjs, so that both have the same data."""
 
     def __init__(self, seed):
         self.x = seed
@@ -27,7 +27,7 @@ class Random:
 
 
 def batch(random):
-    """Images of noise with a bright bar; its place is the class."""
+    """Images of noise with a bright bar, whose position is the class."""
     images = torch.zeros(BATCH, 1, SIDE, SIDE)
     labels = torch.zeros(BATCH, dtype=torch.int64)
     for i in range(BATCH):

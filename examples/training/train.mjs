@@ -1,4 +1,4 @@
-// Trains cnn.onnx with ONNX Runtime alone, on the training step that mfc makes of it:
+// Trains cnn.onnx with ONNX Runtime alone, on its training step made by mfc:
 //
 //     mfc examples/training/cnn.onnx -o step.onnx --optimizer sgd --weights inputs --initial start.onnx
 //     node examples/training/train.mjs step.onnx start.onnx sgd
@@ -25,7 +25,7 @@ function unit() {
   return Number(seed) / 2147483648;
 }
 
-// Images of noise with a bright bar; its place is the class.
+// Images of noise with a bright bar, whose position is the class.
 function batch() {
   const images = new Float32Array(BATCH * SIDE * SIDE), labels = new BigInt64Array(BATCH);
   let at = 0;
@@ -45,7 +45,7 @@ const quiet = { logSeverityLevel: 3 };
 const session = await ort.InferenceSession.create(stepFile, quiet);
 const start = await ort.InferenceSession.create(startFile, quiet);
 let state = await start.run({});
-// What the optimizer remembers starts at zero.
+// The optimizer state starts at zero.
 for (const input of session.inputMetadata)
   if (/^(momentum|adam\.[mv])\(/.test(input.name))
     state[input.name] = new ort.Tensor('float32', new Float32Array(input.shape.reduce((a, b) => a * b, 1)), input.shape);
@@ -64,6 +64,6 @@ for (let step = 0; step < want.loss.length; step++) {
 }
 console.log(`step ${want.loss.length - 1}: loss ${loss.toFixed(4)}; largest difference from PyTorch ${worst.toExponential(1)}`);
 if (worst > 1e-3 || loss > want.loss[0] / 10) {
-  console.error('the losses are not those that PyTorch saw');
+  console.error('the losses differ from those of PyTorch');
   process.exit(1);
 }

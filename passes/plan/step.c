@@ -94,7 +94,8 @@ status step_recall(const struct model *plan, struct options *o, struct diags *d)
     const char *text = pairs_get(&plan->metadata, KEY_OPTIONS);
     if (!text)
         return diag_error(d, DIAG_MALFORMED, loc_file(plan->path),
-                          "is not a plan of mfc: it does not say how its step was made (%s)",
+                          "not a plan of mfc: the metadata %s is missing; make a plan with mfc "
+                          "MODEL -o PLAN.onnx",
                           KEY_OPTIONS);
     status st = ST_OK;
     while (*text && !st) {

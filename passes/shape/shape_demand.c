@@ -14,9 +14,9 @@ status shape_demand(struct model *m, struct pass_context *c) {
         const struct type *t = v->type;
         int64_t once;
         if (t && t->kind == TYPE_TENSOR && !t->has_shape)
-            worst =
-                diag_error(c->diags, DIAG_UNBOUND, loc_path(m->path, v->name),
-                           "the shape of this input is not known; give --shape %s:AxBxC", v->name);
+            worst = diag_error(c->diags, DIAG_UNBOUND, loc_path(m->path, v->name),
+                               "the shape of this input is unknown; give it with --shape %s:AxBxC",
+                               v->name);
         for (int32_t k = 0; t && t->kind == TYPE_TENSOR && k < t->rank; k++) {
             if (dim_known(t->dims[k]))
                 continue;
@@ -26,10 +26,12 @@ status shape_demand(struct model *m, struct pass_context *c) {
             if (symbol) {
                 map_put_text(&named, symbol, 1);
                 worst = diag_error(c->diags, DIAG_UNBOUND, loc_path(m->path, v->name),
-                                   "dimension %d is \"%s\"; give --dim %s=N", k, symbol, symbol);
+                                   "dimension %d is \"%s\"; give its size with --dim %s=SIZE", k,
+                                   symbol, symbol);
             } else {
                 worst = diag_error(c->diags, DIAG_UNBOUND, loc_path(m->path, v->name),
-                                   "dimension %d is not known; give --shape %s:AxBxC", k, v->name);
+                                   "dimension %d is unknown; give the shape with --shape %s:AxBxC",
+                                   k, v->name);
             }
         }
     }

@@ -105,16 +105,18 @@ status schedule_report_failure(const struct problem *p, const struct schedule *s
     struct str text = str_make(&a);
     str_add(&text, never ? "no schedule fits the budget of " : "found no schedule within ");
     add_size(&text, s->budget_bytes);
-    str_add(&text, "; proven: every schedule needs at least ");
+    str_add(&text, "; lower bound: ");
     add_size(&text, s->min_bytes);
     if (s->known_bytes > 0) {
-        str_add(&text, "; known to work: ");
+        str_add(&text,
+                never ? "; raise the budget to " : "; search longer, or raise the budget to ");
         add_size(&text, s->known_bytes);
+        str_add(&text, ", which is feasible");
     }
     int32_t forcing[FORCING_SHOWN], n = largest_forcing(p, s, forcing);
     for (int32_t k = 0; k < n; k++) {
         int32_t v = forcing[k];
-        str_addf(&text, "%s%d (%s, ", k ? ", " : "; forced by node ", v, p->name[v]);
+        str_addf(&text, "%s%d (%s, ", k ? ", " : "; in memory together: node ", v, p->name[v]);
         str_add_bytes(&text, p->bytes[v]);
         str_add(&text, ")");
     }
