@@ -59,7 +59,7 @@ static status find_rounds(struct partition *c) {
         if (!graph_node(g, id)->device)
             return diag_error(c->diags, DIAG_UNPLACED,
                               loc_path(g->model->path, node_path(g, id, c->arena)),
-                              "the node is on no device; place the model first (--rig)");
+                              "the node has no device; plan the model with --rig first");
         each_operand(g, id, wait_for, c);
         c->round_of[id.i] = c->current_round[graph_node(g, id)->device];
     }

@@ -122,8 +122,8 @@ static void node(struct message *m, uint32_t field, const struct graph *g, node_
         message_needs(m, IR_METADATA);
         emit_text(e, 8, n->overload);
     }
-    // Formally of IR version 10. But readers of older versions skip a field that they do not know,
-    // and raising the version would shut them out: plans tell about themselves on every node.
+    // Formally a field of IR version 10. Readers of older versions skip unknown fields, but would
+    // refuse a newer version; and every node of a plan has metadata.
     message_pairs(m, 9, n->metadata);
     if (n->devices.n)
         message_needs(m, IR_DEVICES);

@@ -50,6 +50,6 @@ def check(name, got, codes, message, folder=None, left=()):
         print(f"{name}: {'; '.join(wrong)}\n  {err.strip()[:600]}")
 
 
-def finish(least):
+def finish(min_cases):
     print(f"{n_cases} cases, {len(failures)} failed")
-    sys.exit(bool(failures) or n_cases < least)
+    sys.exit(bool(failures) or n_cases < min_cases)

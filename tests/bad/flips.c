@@ -1,6 +1,6 @@
-// flips COUNT FILE...: reads models with one to four bytes changed at random, COUNT times in all.
-// No crash, no leak, no hang, and an error is always told. Runs in the build with sanitizers too,
-// where it means most.
+// flips COUNT FILE...: reads models with one to four random bytes changed, COUNT times in total.
+// There must be no crash, no leak and no hang, and every error must be reported. Runs in the
+// sanitizer builds too.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ static struct msg load(const char *path) {
     return m;
 }
 
-// True: it behaved.
+// False: an error without a diagnostic, or a leak.
 static bool try_once(const struct msg *m, size_t *n_read) {
     struct mem mem = mem_make((int64_t)1 << 30);
     struct arena a = arena_make(&mem);
@@ -32,11 +32,11 @@ static bool try_once(const struct msg *m, size_t *n_read) {
         st = onnx_read(s, &a, &pool, &d, &model);
     if (!st)
         model_close(model);
-    bool told = st == ST_OK ||
-                (d.n_errors > 0 && (st == ST_MALFORMED || st == ST_UNSUPPORTED || st == ST_LIMIT));
+    bool reported = st == ST_OK || (d.n_errors > 0 &&
+                                    (st == ST_MALFORMED || st == ST_UNSUPPORTED || st == ST_LIMIT));
     *n_read += st == ST_OK;
     arena_free(&a);
-    return told && mem.used_bytes == 0;
+    return reported && mem.used_bytes == 0;
 }
 
 int main(int argc, char **argv) {

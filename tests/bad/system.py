@@ -1,5 +1,5 @@
 """A system that refuses: files that are not there, not readable, not files; disks that are full; folders
-that are read-only; signals. Exit code 8, the reason in words, and the old output untouched."""
+that are read-only; signals. Exit code 8, a message with the reason, and the old output untouched."""
 import os
 import resource
 import shutil

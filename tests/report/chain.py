@@ -1,5 +1,5 @@
-"""chain.py LAYERS UNPLANNED PLAN [--hostile]: a chain of layers, forward and backward, as text: once as it is, and
-once with every sqrt(n)-th activation kept and the others computed again, segment by segment (Chen et al., 2016).
+"""chain.py LAYERS BASELINE PLAN [--hostile]: a chain of layers, forward and backward, as text: once as it is, and
+once with every sqrt(n)-th activation kept and the others recomputed, segment by segment (Chen et al., 2016).
 With --hostile, names are what an attacker would write."""
 import math
 import sys
@@ -13,7 +13,7 @@ def quoted(text):
     return '"' + "".join(c if c != '"' else '\\"' for c in text) + '"'
 
 
-def main(n, unplanned, plan, hostile):
+def main(n, baseline, plan, hostile):
     def name(stem, i):
         return f"{stem}{i}" + (HOSTILE[i % len(HOSTILE)] if hostile else "")
 
@@ -24,7 +24,7 @@ def main(n, unplanned, plan, hostile):
         return 1024 * (1 + i % 3)
 
     def forward(i, out, read, again=""):
-        # Layers differ in width, so that sizes differ; Pad and Slice would say more than the picture needs.
+        # Layers differ in width, so that sizes differ; Pad and Slice would add nothing to the plot.
         return (f"  %{quoted(out)} = Expand({read}, %s{width(i)}) : f32[1,{width(i)}] cost={1000 * (1 + i % 5)}"
                 f" name={quoted('layer ' + out)}{again}\n")
 
@@ -49,7 +49,7 @@ def main(n, unplanned, plan, hostile):
 
     text = head + graph + "".join(layer(i, name("f", i), source(i)) for i in range(n)) + ends
     text += "".join(backward(i, value("f", i)) for i in reversed(range(n))) + outputs
-    with open(unplanned, "w", encoding="utf-8") as f:
+    with open(baseline, "w", encoding="utf-8") as f:
         f.write(text)
 
     every = max(2, math.isqrt(n))

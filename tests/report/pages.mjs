@@ -14,9 +14,9 @@ fs.mkdirSync(scratch, { recursive: true });
 const LARGE_BYTES = 5 * 1024 * 1024;
 
 function make(name, layers, ...rest) {
-  const [unplanned, plan, page] = ["unplanned.mfc", "plan.mfc", "html"].map((e) => path.join(scratch, `${name}.${e}`));
-  execFileSync(python, [chain, String(layers), unplanned, plan, ...rest]);
-  execFileSync(reportOf, [unplanned, plan, page, "mfc chain.onnx -o plan.onnx --budget '40%'"]);
+  const [baseline, plan, page] = ["baseline.mfc", "plan.mfc", "html"].map((e) => path.join(scratch, `${name}.${e}`));
+  execFileSync(python, [chain, String(layers), baseline, plan, ...rest]);
+  execFileSync(reportOf, [baseline, plan, page, "mfc chain.onnx -o plan.onnx --budget '40%'"]);
   execFileSync("tidy", ["-q", "-e", "--drop-empty-elements", "no", page]); // any warning is an exit code other than 0
   return pathToFileURL(page).href;
 }
@@ -76,7 +76,7 @@ async function switchWorks(browser, url) {
   assert.deepEqual([await shown("by-time"), await shown("by-step")], [false, true]);
 }
 
-// Without scripts everything is there, and titles tell what hover would.
+// Without scripts the page is complete, and titles replace the tooltips.
 async function worksWithoutScripts(browser, url) {
   const page = await browser.open(url, { scripts: false });
   await page.send("DOM.enable");
@@ -95,7 +95,7 @@ async function fitsPhone(browser, url) {
   }
 }
 
-// Paper cannot be clicked: what is folded on a screen is there.
+// Print shows what is folded on a screen.
 async function printsAll(browser, url) {
   const page = await browser.open(url);
   const kept = `document.querySelector("details tbody tr").checkVisibility({ contentVisibilityAuto: true })`;
@@ -125,7 +125,7 @@ async function largeIsLight(browser, url) {
   await isQuiet(page, url);
 }
 
-// The README's command, on a smaller model, and a picture of what it makes, as the README shows one.
+// The README's command, on a smaller model, and a screenshot of its report, as in the README.
 async function readmeWorks(browser, url) {
   const readme = fs.readFileSync(path.join(source, "README.md"), "utf8");
   const words = readme.match(/^scripts\/mfc (.* --report .*)$/m)[1].replace("resnet.onnx", "mlp.onnx").split(" ");
@@ -145,7 +145,7 @@ async function readmeWorks(browser, url) {
   await isQuiet(page, url);
 }
 
-// On several devices each has its picture, with the memory that it has, what it runs and what it receives.
+// With several devices each has a plot of its own, with its memory, its nodes and its transfers.
 async function devicesShow(browser, url) {
   const page = await browser.open(url);
   const names = await page.run(`[...document.querySelectorAll(".by-time h3")].map((h) => h.textContent)`);

@@ -1,5 +1,5 @@
-// report UNPLANNED PLAN OUT [COMMAND]: the report of two models from files, for the tests of its
-// pages: models with hostile names, or thousands of nodes, that no search has to see first.
+// report BASELINE PLAN OUT [COMMAND]: the report of two models from files, for the tests of its
+// pages: models with hostile names or thousands of nodes, without a search.
 #include <stdio.h>
 
 #include "backend/report/report.h"

@@ -1,4 +1,4 @@
-// screenshot.mjs PAGE.html OUT.png [--dark] [--width N] [--height N] [--scale X]: a picture of a page.
+// screenshot.mjs PAGE.html OUT.png [--dark] [--width N] [--height N] [--scale X]: a screenshot of a page.
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { Browser } from "./browser.mjs";
