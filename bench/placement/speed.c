@@ -144,7 +144,7 @@ int main(int argc, char **argv) {
     bool throughput = argc > 2 && strcmp(argv[2], "throughput") == 0;
     struct mcmc_objective goal = {.goal = throughput ? MCMC_THROUGHPUT : MCMC_LATENCY};
     struct mcmc_allowed all = {true, true, true, true, true};
-    if (!mcmc_make(&a, &p, &goal, all, 1, 0, &c) || !mcmc_start(&c, start))
+    if (!mcmc_make(&a, &p, &goal, all, rng_make(1, 0), &c) || !mcmc_start(&c, start))
         return 1;
     c.temperature = 0.05 / p.graph.n;
     mcmc_run(&c, WARM, NULL);

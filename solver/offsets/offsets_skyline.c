@@ -5,6 +5,7 @@
 // The search for an item is a range query over (lo, hi), answered by a k-d tree whose nodes store
 // the least rank below them. The stretches are a linked list over the sections, with a heap for the
 // lowest. So n items take about n sqrt(n) steps in the worst case.
+#include <assert.h>
 #include <stdlib.h>
 
 #include "solver/offsets/offsets_fit.h"
@@ -229,6 +230,7 @@ static void skyline_run(struct offsets_part *p, struct tree *t, struct skyline *
 
 status offsets_skyline(struct offsets_part *p, const int32_t *order, struct offsets_work *work,
                        struct arena *a, struct diags *d) {
+    assert(!p->has_fixed);
     struct arena scratch = arena_make(a->mem);
     size_t n_nodes = 4;
     while (n_nodes < (size_t)p->n)

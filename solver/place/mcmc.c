@@ -1,6 +1,7 @@
 // The Metropolis-Hastings loop: see mcmc.h.
 #include "solver/place/mcmc.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -8,11 +9,12 @@
 #define GUIDE_WEIGHT 0.02  // of the mean load, beside the objective
 
 bool mcmc_make(struct arena *a, const struct placement *p, const struct mcmc_objective *objective,
-               struct mcmc_allowed allowed, uint64_t seed, uint64_t chain, struct mcmc *out) {
+               struct mcmc_allowed allowed, struct rng rng, struct mcmc *out) {
+    assert(p->n_devices > 0 && (objective->goal != MCMC_CUSTOM || objective->value));
     *out = (struct mcmc){.p = p,
                          .objective = *objective,
                          .allowed = allowed,
-                         .rng = rng_make(seed, chain),
+                         .rng = rng,
                          .temperature = 0.01,
                          .best_value = INFINITY};
     out->nodes = ARENA_ARRAY(a, int32_t, p->graph.n);
@@ -101,6 +103,7 @@ static void note_best(struct mcmc *c) {
 
 bool mcmc_start(struct mcmc *c, const struct strategy *x) {
     const struct placement *p = c->p;
+    assert(x->n > 0);
     if (!sim_load(&c->sim, x))
         return false;
     c->value = mcmc_value(&c->objective, &c->sim.result);

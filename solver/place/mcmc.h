@@ -84,7 +84,7 @@ struct mcmc {
 
 // The chain is empty until mcmc_start. False: out of memory.
 bool mcmc_make(struct arena *a, const struct placement *p, const struct mcmc_objective *objective,
-               struct mcmc_allowed allowed, uint64_t seed, uint64_t chain, struct mcmc *out);
+               struct mcmc_allowed allowed, struct rng rng, struct mcmc *out);
 
 // Continues from a valid strategy; the best stays. False: out of memory (c->sim.broken), or the
 // strategy is not valid; the chain is then empty.

@@ -1,6 +1,7 @@
 // Markov chains in rounds with replica exchange (parallel tempering): see place.h.
 #include "solver/place/place_state.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,6 +45,7 @@ static bool copy_best(struct place_search *s, const struct strategy *x) {
 
 status place_keep(struct place_search *s, const struct strategy *x, double value) {
     struct place_result *out = s->out;
+    assert(x->n > 0);
     struct arena scratch = arena_make(s->arena->mem);
     struct diags d = diags_make(&scratch);
     struct strategy_facts f;
@@ -349,6 +351,7 @@ status place(const struct placement *p, const struct place_options *options,
              struct place_result *out) {
     struct stop stop = stop_child(hooks->stop, options->seconds > 0 ? options->seconds : INFINITY);
     int64_t now = stop_clock_ns();
+    assert(p->n_devices > 0 && (options->n_initial == 0 || options->initial));
     uint64_t rank = options->team ? (uint64_t)options->team->rank : 0;
     *out = (struct place_result){.value = INFINITY,
                                  .bound = place_bound(p, &options->objective, a->mem)};

@@ -1,6 +1,7 @@
 // Checkpoints of a placement search: mfc-search JSON with the whole state of the chains, so that a
 // resumed search continues as if it had not been interrupted. Reals are written in hexadecimal,
 // which is exact.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,6 +110,7 @@ static void add_head(struct json_writer *w, const struct place_search *s) {
 }
 
 status place_save(struct place_search *s) {
+    assert(s->options->checkpoint_path);
     struct arena scratch = arena_make(s->arena->mem);
     struct str text = str_make(&scratch);
     struct json_writer w = json_write_document(&text, JSON_WRITE_COMPACT, "mfc-search");
@@ -275,6 +277,7 @@ static status read_search(struct place_search *s, const json_t *root, struct are
 }
 
 status place_resume(struct place_search *s) {
+    assert(s->options->resume);
     struct arena scratch = arena_make(s->arena->mem);
     json_t *root = NULL;
     status st = json_read(&scratch, s->diags, s->options->resume, &root);

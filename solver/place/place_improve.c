@@ -28,7 +28,7 @@ status place_improve(struct place_search *s, double seconds, bool is_end) {
     if (!place_improves(s) || !from || to->failed)
         return ST_OK;
     struct arena scratch = arena_make(s->arena->mem);
-    struct strategy now = s->out->best, polished;
+    struct strategy now = s->out->best, polished = {0};
     if (now.n == 0) {
         now = (struct strategy){ARENA_ARRAY(&scratch, struct task, from->mc.sim.n_in), 0};
         if (now.at)
@@ -42,11 +42,10 @@ status place_improve(struct place_search *s, double seconds, bool is_end) {
                                    .worker_path = s->options->worker_path};
     if (seconds <= 0 || s->options->work > 0) // the result must not depend on the clock
         effort.work_per_node = is_end ? WORK_AT_END : WORK_DURING;
-    bool better = false;
-    status st = now.n > 0 ? place_polish(s->p, &s->options->objective, &effort, now, &scratch,
-                                         &polished, &better)
-                          : ST_LIMIT;
-    if (better)
+    status st = now.n > 0
+                    ? place_polish(s->p, &s->options->objective, &effort, now, &scratch, &polished)
+                    : ST_LIMIT;
+    if (polished.n > 0)
         place_start_chain(s, to, &polished);
     arena_free(&scratch);
     return st ? diag_out_of_memory(s->diags) : ST_OK;

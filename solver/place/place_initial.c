@@ -1,7 +1,9 @@
 // Initial solutions of the placement search: see place.h. Each is an assignment of groups to
 // devices, from which strategy_assign makes the tasks.
 #include "solver/place.h"
+
 #include "solver/place/place_list.h"
+#include <assert.h>
 
 struct maker {
     const struct placement *p;
@@ -99,6 +101,7 @@ static void list(struct maker *s, enum list_kind kind) {
 
 int32_t place_initial(const struct placement *p, bool duplicates, struct arena *a,
                       struct strategy *out, int32_t max_n) {
+    assert(max_n >= 0);
     struct arena scratch = arena_make(a->mem);
     struct maker s = {.p = p,
                       .arena = a,

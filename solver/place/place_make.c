@@ -1,4 +1,5 @@
 // The beginning of a placement search: initial solutions, and the chains that start from them.
+#include <assert.h>
 #include <math.h>
 
 #include "solver/place/place_remat.h"
@@ -58,6 +59,7 @@ status place_keep_better_initial(struct place_search *s) {
 
 status place_make_chains(struct place_search *s) {
     const struct place_options *o = s->options;
+    assert(s->n_initial > 0);
     s->n_chains = o->n_chains < 1 ? 1 : o->n_chains;
     s->n_chains = s->n_chains < PLACE_MAX_CHAINS ? s->n_chains : PLACE_MAX_CHAINS;
     s->chain = ARENA_ARRAY(s->arena, struct place_chain, s->n_chains);
@@ -73,8 +75,8 @@ status place_make_chains(struct place_search *s) {
         s->temperature[k] = COLDEST / s->p->n_groups * pow(HOTTEST / COLDEST, up);
         s->at_rung[k] = ch->rung = k;
         ch->arena = arena_make(s->arena->mem);
-        ch->failed = !mcmc_make(&ch->arena, s->p, &o->objective, o->allowed, o->seed,
-                                (uint64_t)(first + k), &ch->mc);
+        ch->failed = !mcmc_make(&ch->arena, s->p, &o->objective, o->allowed,
+                                rng_make(o->seed, (uint64_t)(first + k)), &ch->mc);
         // The best initial solution may be one that no chain starts from.
         for (int32_t i = 0; k == 0 && i < n_more && !ch->failed; i++)
             place_start_chain(s, ch, &s->initial[s->n_chains + i]);

@@ -10,6 +10,7 @@
 //            device may still be over its memory: then again with a smaller budget
 #include "solver/place/place_polish.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "solver/solve.h"
@@ -252,11 +253,13 @@ static status polish_device(struct polisher *f, double seconds, struct arena *a,
 
 status place_polish(const struct placement *p, const struct mcmc_objective *objective,
                     const struct polish_effort *effort, struct strategy s, struct arena *a,
-                    struct strategy *out, bool *better) {
+                    struct strategy *out) {
+    assert(s.n > 0);
     struct arena all = arena_make(a->mem);
     struct polisher f = {.p = p, .objective = objective, .effort = effort, .s = s};
     status st = ST_OK;
-    *better = false;
+    bool better = false;
+    *out = (struct strategy){0};
     if (!sim_make(&all, p, &f.sim) || !sim_load(&f.sim, &s))
         st = ST_LIMIT;
     f.excess_bytes = f.sim.result.excess_bytes;
@@ -266,18 +269,17 @@ status place_polish(const struct placement *p, const struct mcmc_objective *obje
         struct diags quiet = diags_make(&scratch);
         f.scratch = &scratch;
         f.diags = &quiet;
-        st = polish_device(&f, effort->seconds / p->n_devices, &all, better);
+        st = polish_device(&f, effort->seconds / p->n_devices, &all, &better);
         st = st == ST_LIMIT ? st : ST_OK; // without a schedule the device is unchanged
         arena_free(&scratch);
     }
-    if (!st && *better) {
-        *out = (struct strategy){ARENA_ARRAY(a, struct task, f.s.n), f.s.n};
-        if (out->at)
-            memcpy(out->at, f.s.at, (size_t)f.s.n * sizeof *out->at);
+    if (!st && better) {
+        struct task *at = arena_copy(a, f.s.at, (size_t)f.s.n * sizeof *at);
+        if (at)
+            *out = (struct strategy){at, f.s.n};
         else
             st = ST_LIMIT;
     }
-    *better = *better && !st;
     arena_free(&all);
     return st;
 }

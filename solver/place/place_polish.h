@@ -16,8 +16,8 @@ struct polish_effort {
 };
 
 // Polishes one device after the other. A result is taken if it has less excess over memory, or the
-// same and a better objective. `s` must be valid. *out is in the arena; false in *better: there is
-// no improvement. ST_LIMIT: out of memory.
+// same and a better objective. `s` must be valid. *out is in the arena; out->n = 0: there is no
+// improvement. ST_LIMIT: out of memory.
 status place_polish(const struct placement *p, const struct mcmc_objective *objective,
                     const struct polish_effort *effort, struct strategy s, struct arena *a,
-                    struct strategy *out, bool *better);
+                    struct strategy *out);

@@ -2,6 +2,7 @@
 // removed task keeps its slot until commit or undo.
 #include "solver/sim/sim.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define LABEL_GAP ((int64_t)1 << 24)
@@ -194,6 +195,8 @@ void sim_note(struct sim *s, enum sim_edit_kind kind, int32_t task, int32_t othe
 }
 
 int32_t sim_insert(struct sim *s, int32_t node, int32_t place, int32_t from, int32_t before) {
+    assert(node >= 0 && node < s->p->graph.n && place >= 0 && place < s->p->n_places);
+    assert(from == TASK_RUN ? place < s->p->n_devices : from != place && from < s->p->n_places);
     int32_t t = new_task(s);
     if (t == SIM_NONE)
         return SIM_NONE;
@@ -215,6 +218,7 @@ int32_t sim_insert(struct sim *s, int32_t node, int32_t place, int32_t from, int
 
 void sim_remove(struct sim *s, int32_t t) {
     struct sim_task *x = &s->task[t];
+    assert(t != SIM_END && x->in);
     sim_note(s, SIM_REMOVED, t, x->next);
     touch_around(s, x);
     edit_at(s, x->label);
@@ -235,6 +239,7 @@ static void close_edits(struct sim *s) {
 }
 
 void sim_commit(struct sim *s) {
+    assert(!s->broken && !s->is_cut);
     for (size_t k = 0; k < s->changed.n; k++)
         s->time[s->changed.at[k]].settled = s->time[s->changed.at[k]].finish;
     if (s->walked)

@@ -17,10 +17,9 @@ static bool polish(struct scene *sc, const struct placement *p, struct strategy 
     struct stop stop = {.deadline_ns = STOP_NEVER};
     struct polish_effort effort = {.stop = &stop, .work_per_node = 2, .gap = 0.001, .seed = 1};
     struct strategy out;
-    bool better;
     struct strategy_facts before = replay(sc, p, s);
-    assert_int_equal(place_polish(p, &latency, &effort, *s, &sc->arena, &out, &better), ST_OK);
-    if (!better)
+    assert_int_equal(place_polish(p, &latency, &effort, *s, &sc->arena, &out), ST_OK);
+    if (out.n == 0)
         return false;
     struct strategy_facts after = replay(sc, p, &out);
     assert_true(
@@ -50,7 +49,8 @@ static void random_states(void **state) {
         scene_open(&sc);
         random_placement(&sc, seed, &shape, &p);
         assert_int_equal(place_initial(&p, true, &sc.arena, &s, 1), 1);
-        assert_true(mcmc_make(&sc.arena, &p, &latency, all, seed, 0, &c) && mcmc_start(&c, &s));
+        assert_true(mcmc_make(&sc.arena, &p, &latency, all, rng_make(seed, 0), &c) &&
+                    mcmc_start(&c, &s));
         c.temperature = 0.2; // hot, so that there is something to polish
         mcmc_run(&c, 300, NULL);
         s = (struct strategy){ARENA_ARRAY(&sc.arena, struct task, c.sim.n_in), c.sim.n_in};

@@ -162,7 +162,7 @@ static int64_t sweep_long(uint64_t seed, int32_t n_proposals) {
     struct rng r = rng_make(seed, 6);
     random_placement(&sc, seed, &shape, &p);
     random_start(&sc, &p, &r, &x);
-    assert_true(mcmc_make(&sc.arena, &p, &goal, all, seed, 0, &c));
+    assert_true(mcmc_make(&sc.arena, &p, &goal, all, rng_make(seed, 0), &c));
     assert_true(mcmc_start(&c, &x));
     mcmc_run(&c, 1000, NULL);
     int64_t before = c.sim.n_shifted;
