@@ -1,11 +1,11 @@
-// Lazy cuts: solve, realize, look where the schedule breaks the budget, add cuts or rows there,
-// and again (ilp.h).
+// The loop of lazy cuts (ilp.h). Each round builds and solves a program, turns the solution into a
+// sequence, and adds cuts or rows where the sequence exceeds the budget (ilp_refine.c).
 #include "solver/mip/cbc_reduce.h"
 #include "solver/mip/ilp_state.h"
 
-#define INITIAL_PARTS 16   // around a start: parts of the order that get a cut each ...
-#define FIXED_ROWS    4000 // of a program around a start; more would take too long to be one of many
-#define INITIAL_FULL  0.9  // ... when so much of the room is taken there
+#define NEIGHBOURHOOD_PARTS    16   // parts of the order that get an initial cut each, ...
+#define NEIGHBOURHOOD_FULL     0.9  // ... if so much of the capacity is in use there
+#define NEIGHBOURHOOD_MAX_ROWS 4000 // of a reduced program; larger ones take too long
 
 static double seconds_left(const struct ilp *s) {
     const struct cbc_limits *l = &s->task->limits;
@@ -30,11 +30,11 @@ static bool close_enough(const struct ilp *s) {
 }
 
 static void take_bound(struct ilp *s, double objective, double slack) {
-    bool least = s->task->kind == ILP_MIN_BUDGET;
-    int64_t bound = least ? cut_budget_bound(&s->view, objective, slack)
-                          : cut_cost_bound(&s->view, objective, slack);
-    int64_t *best = least ? &s->out->min_bytes : &s->out->bound;
-    if (!least && slack == CUT_NO_SLACK && bound > s->safe_bound)
+    bool min_budget = s->task->kind == ILP_MIN_BUDGET;
+    int64_t bound = min_budget ? cut_budget_bound(&s->view, objective, slack)
+                               : cut_cost_bound(&s->view, objective, slack);
+    int64_t *best = min_budget ? &s->out->min_bytes : &s->out->bound;
+    if (!min_budget && slack == CUT_NO_SLACK && bound > s->safe_bound)
         s->safe_bound = bound;
     if (bound <= *best)
         return;
@@ -43,7 +43,7 @@ static void take_bound(struct ilp *s, double objective, double slack) {
         s->task->bounded(s->task->context, bound);
 }
 
-// Hands the sequence on, and keeps it when it is the best that fits.
+// Reports the sequence, and records it if it is within the budget and better than the incumbent.
 static bool take_sequence(struct ilp *s, struct sequence found, struct sequence_facts *facts) {
     struct arena scratch = arena_make(s->a->mem);
     bool ok = sequence_measure(s->task->p, found, &scratch, facts);
@@ -61,7 +61,7 @@ static bool take_sequence(struct ilp *s, struct sequence found, struct sequence_
     if (facts->peak_bytes > s->task->budget_bytes ||
         (facts->cost >= s->out->cost && s->task->kind != ILP_MIN_BUDGET))
         return true;
-    // What the solver said of an integer program was wrong, if a schedule costs less.
+    // A schedule cheaper than the bound refutes the bound that CBC claimed.
     if (facts->cost < s->out->bound && s->task->kind != ILP_MIN_BUDGET)
         s->out->bound = s->safe_bound;
     s->out->cost = facts->cost;
@@ -92,21 +92,21 @@ static int kind_flags(enum ilp_kind kind) {
     }
 }
 
-// Half of the task's gap is for the programs, the other half for what they do not see.
+// Half of the task's gap goes to the programs, the other half to the rows they still lack.
 static double program_gap(const struct ilp *s) {
     if (s->task->kind == ILP_MIN_BUDGET)
         return 0;
     return s->task->gap / 2 * (double)problem_base_cost(s->task->p) * s->view.cost_scale;
 }
 
-// What the solver's answer is worth: a bound, a sequence, a proof of infeasibility.
+// Takes the bound and the sequence of an integer program's answer, or its claim of infeasibility.
 static bool take_answer(struct ilp *s, const struct cut_model *m, const struct cbc_answer *answer,
                         struct arena *scratch) {
     if (answer->result == CBC_INFEASIBLE) {
         s->out->claimed_infeasible = s->over = true;
         return true;
     }
-    // A search that ends within its gap has not proven more than the gap says.
+    // Branch and bound that ended within its gap proves no more than objective - gap.
     double claim =
         answer->x ? fmin(answer->bound, answer->objective - program_gap(s)) : answer->bound;
     take_bound(s, claim, CUT_MIP_SLACK);
@@ -122,18 +122,18 @@ static bool take_answer(struct ilp *s, const struct cut_model *m, const struct c
         !ilp_repair_stages(s, m, answer->x, &q, scratch) ||
         !sequence_prune(s->task->p, &q, scratch) || !take_sequence(s, q, &facts))
         return false;
-    take_bound(s, claim, CUT_MIP_SLACK); // once more, should an earlier claim have been struck out
+    take_bound(s, claim, CUT_MIP_SLACK); // again: take_sequence may have dropped a refuted bound
     if (facts.wrong_at < 0 && !close_enough(s) &&
         !ilp_add_cuts(s, m, answer->x, q, scratch, &n_new_cuts))
         return false;
     s->out->n_rows = (int32_t)s->rows.n;
-    // Without anything new the next program would be the same as this one.
+    // Without new cuts or rows the next program would be the same.
     s->over = s->over || (s->rows.n == n_rows && n_new_cuts == 0);
     return true;
 }
 
-// The relaxation alone: its fractions are rounded at several thresholds. The sequence of the middle
-// one shows where cuts are due.
+// LP relaxation only: rounds its fractions at several thresholds. The sequence of the first one,
+// 0.5, determines the new cuts.
 static bool take_fractions(struct ilp *s, const struct cut_model *m,
                            const struct cbc_answer *answer, struct arena *scratch) {
     static const double thresholds[] = {0.5, 0.999, 0.9, 0.7, 0.3, 0.1, 0.001};
@@ -153,7 +153,7 @@ static bool take_fractions(struct ilp *s, const struct cut_model *m,
     return true;
 }
 
-// What is fixed has the value of the start.
+// Fixes the columns of fixed nodes to their values in the initial solution.
 static void fix_columns(const struct ilp *s, struct cut_model *m, const double *initial) {
     int32_t n = s->view.p->n;
     for (int32_t k = 0; k < m->cuts.n; k++)
@@ -167,7 +167,7 @@ static void fix_columns(const struct ilp *s, struct cut_model *m, const double *
         }
 }
 
-// The program, from its relaxation: when that is integral, it is the answer.
+// Solves the integer program; an integral solution of the LP relaxation is optimal already.
 static bool solve_program(struct ilp *s, const struct cut_model *m, const double *initial,
                           const struct cbc_limits *limits, struct arena *scratch,
                           struct cbc_answer *answer) {
@@ -177,9 +177,9 @@ static bool solve_program(struct ilp *s, const struct cut_model *m, const double
            take_answer(s, m, answer, scratch);
 }
 
-// Its relaxation, which gives a bound; then, as the task is, its fractions or the program.
-static bool solve_whole(struct ilp *s, const struct cut_model *m, const double *initial,
-                        const struct cbc_limits *limits, struct arena *scratch) {
+// Solves the LP relaxation for a safe bound; then rounds it or solves the integer program.
+static bool solve_full(struct ilp *s, const struct cut_model *m, const double *initial,
+                       const struct cbc_limits *limits, struct arena *scratch) {
     struct cbc_answer answer;
     if (!cbc_lp(&m->program, limits, scratch, &answer))
         return false;
@@ -190,16 +190,16 @@ static bool solve_whole(struct ilp *s, const struct cut_model *m, const double *
     return close_enough(s) || solve_program(s, m, initial, limits, scratch, &answer);
 }
 
-// The program around a start: what is fixed is taken out of it.
-static bool solve_fixed(struct ilp *s, struct cut_model *m, const double *initial,
-                        const struct cbc_limits *limits, struct arena *scratch) {
+// The neighbourhood of the initial solution: fixed columns are removed before CBC starts.
+static bool solve_neighbourhood(struct ilp *s, struct cut_model *m, const double *initial,
+                                const struct cbc_limits *limits, struct arena *scratch) {
     struct cbc_reduced small;
     struct cbc_answer answer;
     fix_columns(s, m, initial);
     if (!cbc_reduce(&m->program, initial, scratch, &small))
         return false;
-    if (cbc_n_cols(&small.program) == 0 || cbc_n_rows(&small.program) > FIXED_ROWS) {
-        s->over = true; // nothing to choose, or too much
+    if (cbc_n_cols(&small.program) == 0 || cbc_n_rows(&small.program) > NEIGHBOURHOOD_MAX_ROWS) {
+        s->over = true; // no free column, or too many rows
         return true;
     }
     return cbc_mip(&small.program, small.initial, limits, scratch, &answer) &&
@@ -221,9 +221,9 @@ static bool solve_round(struct ilp *s) {
     if (isinf(limits.seconds))
         limits.seconds = 0;
     if (ok && s->task->fixed && initial)
-        ok = solve_fixed(s, &m, initial, &limits, &scratch);
+        ok = solve_neighbourhood(s, &m, initial, &limits, &scratch);
     else if (ok)
-        ok = solve_whole(s, &m, initial, &limits, &scratch);
+        ok = solve_full(s, &m, initial, &limits, &scratch);
     s->out->n_cuts = cuts.n;
     s->out->n_rounds++;
     arena_free(&scratch);
@@ -251,22 +251,24 @@ static bool first_cuts(struct ilp *s) {
     return ok;
 }
 
-// Around a start, the moments where it has the least room left are cuts from the beginning.
+// A neighbourhood starts with cuts where the initial solution has the least slack: the worst
+// position of each part of the order.
 static bool cut_around_initial(struct ilp *s) {
     struct arena scratch = arena_make(s->a->mem);
     struct sequence initial = s->task->initial;
     int64_t *held;
-    int32_t *stage, worst[INITIAL_PARTS];
+    int32_t *stage, worst[NEIGHBOURHOOD_PARTS];
     bool ok = cut_profile(&s->view, initial, &scratch, &held, &stage);
-    for (int32_t part = 0; part < INITIAL_PARTS; part++)
+    for (int32_t part = 0; part < NEIGHBOURHOOD_PARTS; part++)
         worst[part] = -1;
     for (int32_t at = 0; ok && at < initial.n; at++) {
-        int32_t part = (int32_t)((int64_t)stage[at] * INITIAL_PARTS / s->view.n_steps);
+        int32_t part = (int32_t)((int64_t)stage[at] * NEIGHBOURHOOD_PARTS / s->view.n_steps);
         if (initial.at[at] == stage[at] && (worst[part] < 0 || held[at] > held[worst[part]]))
             worst[part] = at;
     }
-    for (int32_t part = 0; ok && part < INITIAL_PARTS; part++)
-        if (worst[part] >= 0 && (double)held[worst[part]] > INITIAL_FULL * (double)s->view.capacity)
+    for (int32_t part = 0; ok && part < NEIGHBOURHOOD_PARTS; part++)
+        if (worst[part] >= 0 &&
+            (double)held[worst[part]] > NEIGHBOURHOOD_FULL * (double)s->view.capacity)
             s->is_cut[stage[worst[part]]] = true;
     arena_free(&scratch);
     return ok;
@@ -284,8 +286,8 @@ bool ilp_solve(const struct ilp_task *task, struct arena *a, struct ilp_result *
     while (ok && !close_enough(&s) && !must_end(&s) &&
            (task->n_rounds == 0 || out->n_rounds < task->n_rounds))
         ok = solve_round(&s);
-    bool least = task->kind == ILP_MIN_BUDGET;
-    out->proven = least ? out->known_bytes <= out->min_bytes
-                        : out->cost != INT64_MAX && out->cost <= out->bound;
+    bool min_budget = task->kind == ILP_MIN_BUDGET;
+    out->proven = min_budget ? out->known_bytes <= out->min_bytes
+                             : out->cost != INT64_MAX && out->cost <= out->bound;
     return ok;
 }

@@ -1,8 +1,10 @@
-// The integer program with lazy cuts: the least cost for a budget, given the order of first runs.
+// The integer program with lazy cuts: the minimum cost for a budget and a given order of first
+// runs.
 //
-// It starts with one cut, at the peak (cut.h), and adds a cut, or a row about one stage, wherever
-// the schedule that the program means goes over the budget. So the programs stay small, each gives
-// a valid bound, and the first schedule that fits and costs what the program says is optimal.
+// It starts with one cut at the peak (cut.h). Wherever the schedule of an optimal solution exceeds
+// the budget, it adds a cut, or a row about one stage, and solves again. The programs stay small,
+// each gives a valid lower bound, and the first schedule within the budget whose cost equals the
+// bound is optimal.
 #pragma once
 
 #include "solver/mip/cbc.h"
@@ -11,26 +13,27 @@
 #include "solver/model/sequence.h"
 
 enum ilp_kind {
-    ILP_LAZY,       // one cut, and more where they are needed
-    ILP_F3,         // a cut at every node from the start: all of Checkmate's S and R
-    ILP_F3Z,        // ... with the columns "runs again later"
-    ILP_RELAX,      // lazy cuts; linear programs only: a bound, and schedules by rounding
-    ILP_MIN_BUDGET, // lazy cuts; the least budget at any cost, instead of the least cost
+    ILP_LAZY,       // one cut, more where the schedule exceeds the budget
+    ILP_F3,         // a cut at every node: all of Checkmate's S and R
+    ILP_F3Z,        // the same with the columns of CUT_LATER
+    ILP_RELAX,      // lazy cuts, LP relaxations only: a lower bound, and schedules by rounding
+    ILP_MIN_BUDGET, // lazy cuts; minimizes the budget, at any cost
 };
 
 struct ilp_task {
-    const struct problem *p; // first runs come in the order of its numbers
-    int64_t budget_bytes;    // includes persistent_bytes; for ILP_MIN_BUDGET: known to suffice
+    const struct problem *p; // first runs follow the order of its numbers
+    int64_t budget_bytes;    // includes persistent_bytes; for ILP_MIN_BUDGET: known to be feasible
     enum ilp_kind kind;
     struct sequence initial;  // a schedule within the budget, in the given order; n = 0: none
-    const bool *fixed;        // or NULL. Per node: kept and run again as in `start`, which must be
-                              // there. All bounds are then of this neighbourhood alone
-    struct cbc_limits limits; // seconds and stop are for the whole task, n_nodes for each program;
-                              // the gap is set by the task
-    double gap;               // end when (cost - bound) / cost is at most this; 0: exact
-    int32_t n_rounds;         // programs to solve at most; 0: as many as it takes
-    // Called with every sequence that the programs mean, in budget or not, and with every better
-    // bound (a budget for ILP_MIN_BUDGET). Either may be NULL.
+    const bool *fixed;        // or NULL. Per node: keep and run columns are fixed to the values of
+                              // `initial`, which must be given; bounds then hold for this
+                              // neighbourhood alone
+    struct cbc_limits limits; // seconds and stop hold for the task, n_nodes for each program; gap
+                              // is ignored
+    double gap;               // relative: end when (cost - bound) / cost is at most this; 0: exact
+    int32_t n_rounds;         // maximum number of programs; 0: no limit
+    // Called with the sequence of every solution, within the budget or not, and with every better
+    // bound (on the budget for ILP_MIN_BUDGET). Either may be NULL.
     void (*found)(void *context, struct sequence s);
     void (*bounded)(void *context, int64_t bound);
     void *context;
@@ -38,28 +41,28 @@ struct ilp_task {
 
 struct ilp_result {
     bool proven;             // best is optimal
-    bool claimed_infeasible; // the solver says that there is no schedule; ILP_MIN_BUDGET proves it
-    struct sequence best;    // n = 0: none that fits
+    bool claimed_infeasible; // CBC claims that no schedule exists; ILP_MIN_BUDGET proves it
+    struct sequence best;    // within the budget; n = 0: none
     int64_t cost;            // of best, or INT64_MAX
-    int64_t bound;           // on the cost, for the given order; the base cost at least
-    int64_t min_bytes;       // ILP_MIN_BUDGET: no schedule of this order fits a smaller budget
-    int64_t known_bytes;     // the least peak of a sequence that was found
+    int64_t bound;           // lower bound on the cost for the given order; at least the base cost
+    int64_t min_bytes;       // ILP_MIN_BUDGET: lower bound on the budget for the given order
+    int64_t known_bytes;     // the smallest peak of a sequence found
     int32_t n_rounds, n_cuts, n_rows;
 };
 
-// False: no room.
+// False: out of memory.
 bool ilp_solve(const struct ilp_task *task, struct arena *a, struct ilp_result *out);
 
-// What a run (solve.h) asks of it. Each offers what it finds to the run, with letter 'C', and ends
-// with the run; `seconds` <= 0 and `n_nodes` = 0 leave it to the run's own limits.
+// Limits for a run (solve.h), besides the run's own; `seconds` <= 0 and `n_nodes` = 0: no limit.
 struct ilp_effort {
     enum ilp_kind kind;
     double seconds;
-    int32_t n_nodes;  // per program, for repeatable runs
-    int32_t n_rounds; // 0: as many as it takes
+    int32_t n_nodes;  // branch-and-bound nodes per program, for repeatable runs
+    int32_t n_rounds; // maximum number of programs; 0: no limit
 };
 
 struct solve_run;
-// The program for the run's budget and the given order; starts from the run's incumbent when that
-// follows the order. When the solver denies that a schedule exists, the least budget is bounded.
+// Solves for the run's budget and the given order, and offers schedules and bounds to the run with
+// letter 'C'. The run's incumbent is the initial solution if it follows the order. If CBC claims
+// infeasibility, the minimum budget is bounded.
 status ilp_run(struct solve_run *r, const struct ilp_effort *effort);

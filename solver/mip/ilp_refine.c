@@ -1,10 +1,11 @@
-// Where the schedule of a program goes over the budget: cuts at first runs, both ends of a stage
-// for recomputations; and in stages that have both, another order, or rows.
+// Refinement: what a program gets where its schedule exceeds the budget. At a first run, a cut
+// there. At a recomputation, cuts at both ends of its stage. In a stage that has both cuts already,
+// an order of its runs that fits, or rows that cut the stage off.
 #include <string.h>
 
 #include "solver/mip/ilp_state.h"
 
-// The position that is most over the room, among those whose stage is not closed; -1: none.
+// The position that exceeds the capacity most, among those not covered by cuts; -1: none.
 static int32_t worst_open(const struct ilp *s, struct sequence q, const int64_t *held,
                           const int32_t *stage, int64_t capacity) {
     int32_t worst = -1;
@@ -18,8 +19,8 @@ static int32_t worst_open(const struct ilp *s, struct sequence q, const int64_t 
     return worst;
 }
 
-// Cuts at the worst places, a few per round and not too close to each other. A recomputation is cut
-// off on both sides, so that rows can speak about its stage.
+// Adds cuts at the worst positions, at most three per round and at some distance from each other. A
+// recomputation gets cuts at both ends of its stage, so that rows can refer to the stage.
 static void cut_worst(struct ilp *s, struct sequence q, int64_t *held, const int32_t *stage,
                       int64_t capacity, int32_t *n_added) {
     int32_t apart = s->view.n_steps / 20 + 1;
@@ -38,7 +39,7 @@ static void cut_worst(struct ilp *s, struct sequence q, int64_t *held, const int
     }
 }
 
-// The stage is closed: both its ends are cuts, so that rows can speak about it.
+// Are both ends of the stage cuts? Then rows can refer to it.
 static bool is_closed(const struct ilp *s, int32_t t) {
     return t > 0 && s->is_cut[t] && s->is_cut[t - 1];
 }
@@ -49,7 +50,7 @@ static int64_t capacity_of(const struct ilp *s, const struct cut_model *m, const
     return (int64_t)(x[m->capacity_col] / s->view.byte_scale * (1 + 1e-9)) + 1;
 }
 
-// Puts the runs of a stage in another order.
+// Replaces the runs of a stage by `order`.
 static bool replace_stage(struct sequence *q, const int32_t *stage, int32_t t,
                           struct sequence order, struct arena *a) {
     int32_t first = 0, n = 0;
@@ -67,7 +68,7 @@ static bool replace_stage(struct sequence *q, const int32_t *stage, int32_t t,
     return true;
 }
 
-// The first closed stage after `after` in which a recomputation goes over the room; -1: none.
+// The first closed stage after `after` in which a recomputation exceeds the capacity; -1: none.
 static int32_t next_broken(const struct ilp *s, struct sequence q, const int64_t *held,
                            const int32_t *stage, int64_t capacity, int32_t after) {
     for (int32_t at = 0; at < q.n; at++)
@@ -77,8 +78,8 @@ static int32_t next_broken(const struct ilp *s, struct sequence q, const int64_t
     return -1;
 }
 
-// Rows for a closed stage that no order can run: about its peaks if they say it, else the stage as
-// a whole is forbidden.
+// Adds rows for an infeasible closed stage: violated rows on its peaks, or else a row that cuts off
+// the stage as a whole.
 static bool add_stage_rows(struct ilp *s, const struct cut_model *m, const double *x,
                            const struct stage *what, int64_t capacity) {
     size_t before = s->rows.n;

@@ -1,4 +1,5 @@
-// The lazy integer program as part of a run: starts from the incumbent, offers what it finds.
+// The lazy integer program as part of a run: takes the incumbent as initial solution, and offers
+// schedules and bounds to the run.
 #include "solver/methods.h"
 #include "solver/mip/ilp.h"
 #include "solver/solve.h"
@@ -26,7 +27,7 @@ static struct ilp_task make_task(struct solve_run *r, const struct ilp_effort *e
     return task;
 }
 
-// A proven lower bound on the least budget for the given order, and schedules that come close.
+// Proves a lower bound on the budget for the given order, and offers schedules of small peak.
 static status bound_min_budget(struct solve_run *r, const struct ilp_effort *effort) {
     struct arena scratch = arena_make(r->arena->mem);
     struct ilp_task task = make_task(r, effort);
@@ -72,7 +73,7 @@ status ilp_run(struct solve_run *r, const struct ilp_effort *effort) {
     return result.claimed_infeasible && !solve_over(r) ? bound_min_budget(r, effort) : ST_OK;
 }
 
-// --work counts programs here, and nodes of the search tree of each.
+// --work limits the number of programs, and the branch-and-bound nodes of each.
 static struct ilp_effort effort_of_work(const struct solve_run *r, enum ilp_kind kind) {
     int64_t work = r->options->work;
     int32_t n = work <= 0 ? 0 : work > INT32_MAX ? INT32_MAX : (int32_t)work;

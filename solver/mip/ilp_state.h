@@ -1,4 +1,4 @@
-// Inside the lazy integer program (ilp.c, ilp_refine.c): what a task has found so far.
+// Private state of the lazy integer program (ilp.c, ilp_refine.c).
 #pragma once
 
 #include "solver/mip/cut_stage.h"
@@ -7,20 +7,20 @@
 struct ilp {
     const struct ilp_task *task;
     struct cut_view view;
-    struct arena *a; // for what lives as long as the task
+    struct arena *a; // lives as long as the task
     struct ilp_result *out;
-    bool *is_cut; // per node, and one for the end
+    bool *is_cut; // per node, and for the sink
     struct cut_rows rows;
-    int64_t safe_bound; // by linear programs alone
+    int64_t safe_bound; // by LP relaxations alone
     int64_t start_ns;
     bool over;
 };
 
-// Every closed stage in which the point's sequence goes over the room gets an order that fits, or,
-// when there is none, rows that forbid it. False: no room.
+// Repairs each closed stage in which the sequence of solution x exceeds the capacity: reorders it
+// to fit, or, if no order fits, adds rows that cut it off. False: out of memory.
 bool ilp_repair_stages(struct ilp *s, const struct cut_model *m, const double *x,
                        struct sequence *q, struct arena *scratch);
 
-// Adds cuts where the sequence goes over the room of the point.
+// Adds cuts where the sequence exceeds the capacity of solution x. False: out of memory.
 bool ilp_add_cuts(struct ilp *s, const struct cut_model *m, const double *x, struct sequence q,
                   struct arena *scratch, int32_t *n_added);

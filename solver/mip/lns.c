@@ -1,4 +1,4 @@
-// Windows: see lns.h. Each overlaps the next by half.
+// Large neighbourhood search by windows (lns.h). Each window overlaps the next by half.
 #include "solver/mip/lns.h"
 
 #include "solver/mip/ilp.h"
@@ -6,20 +6,20 @@
 
 enum {
     WINDOW_NODES = 80,
-    WINDOW_ROUNDS = 5, // programs for each: most of what a window gives, the first ones give
-    WINDOW_SHARE = 4,  // of the time that is left, what one window may take: one in so many
+    WINDOW_ROUNDS = 5, // programs per window; the first ones give most of the gain
+    WINDOW_SHARE = 4,  // a window gets at most 1 / WINDOW_SHARE of the time left
 };
 
 struct window {
     struct solve_run *r;
     struct problem p;     // in the incumbent's order
-    int32_t *node;        // of each number in that order
+    int32_t *node;        // per number in that order: the node
     struct sequence best; // in numbers of that order
     int64_t cost;
     bool *fixed;
 };
 
-// The incumbent's order, and the incumbent in it.
+// Renumbers the problem and the incumbent by the incumbent's order of first runs.
 static bool renumber(struct window *w, struct arena *a, struct sequence s) {
     const struct problem *p = w->r->p;
     int32_t *number = ARENA_ARRAY(a, int32_t, p->n), n = 0;
@@ -53,7 +53,8 @@ static void offer(void *context, struct sequence s) {
     arena_free(&scratch);
 }
 
-// The window from node `first` on. What it finds is where the next one begins.
+// Solves the window that starts at node `first`. An improvement is the initial solution of the
+// next.
 static bool solve_window(struct window *w, int32_t first, const struct lns_effort *effort,
                          double seconds, struct arena *a) {
     struct arena scratch = arena_make(a->mem);

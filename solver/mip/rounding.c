@@ -1,11 +1,11 @@
-// Two-phase rounding (Checkmate, section 5): the linear relaxation says how much of each tensor to
-// keep from stage to stage; S is rounded; the least R for that S follows, from right to left: what
-// a stage reads and nobody holds is recomputed there, inputs first.
+// Two-phase rounding (Checkmate, section 5). The LP relaxation gives a fractional S: how much of
+// each tensor is kept from stage to stage. Phase one rounds S. Phase two computes the minimal R for
+// it: each stage recomputes its missing inputs, ancestors first.
 //
-// The relaxation knows nothing of rounding, so a rounded schedule may be over the budget. Hence the
-// relaxation is solved for budgets somewhat below (1 - eps), its S is rounded at many thresholds
-// and at random, and only what fits is kept. The relaxations are Checkmate's own, as published,
-// while it is small enough, and the tighter ones of the cut models (cut.h), which take any size.
+// A rounded schedule may exceed the budget. Hence the relaxation is solved for smaller budgets
+// (1 - eps), S is rounded at many thresholds and at random, and only schedules within the budget
+// are kept. Two relaxations are used: Checkmate's as published, on small problems, and the tighter
+// ones of the cut models (cut.h), on problems of any size.
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "solver/mip/rounding.h"
 #include "solver/solve.h"
 
-#define PUBLISHED_CELLS 20000 // stages x (nodes + edges) up to which the published program is used
+#define PUBLISHED_CELLS 20000 // max stages x (nodes + edges) of the published program
 #define RANDOM_DRAWS    24
 
 static const double shrinks[] = {0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5};
@@ -48,7 +48,7 @@ static struct ilp_task relaxation(struct solve_run *r, double eps) {
     return task;
 }
 
-// A cut at every node, whose columns are the cells of S: so cut_realize gives the least R.
+// A model with a cut at every node and the cells of S as columns: cut_realize gives the minimal R.
 static bool model_of_s(const struct cut_view *v, const struct checkmate_relaxed *relaxed,
                        struct arena *a, struct cut_model *m, double **x) {
     int32_t n = v->p->n, n_cuts = relaxed->n_stages - 1;
@@ -68,7 +68,8 @@ static bool model_of_s(const struct cut_view *v, const struct checkmate_relaxed 
     return true;
 }
 
-// One random rounding: a tensor has one threshold for all stages, so that it is kept in one piece.
+// One random rounding. A tensor has one threshold for all stages, so that its lifetime stays in one
+// piece.
 static void draw(const double *x, int32_t n, size_t n_cells, struct rng *rng, double *level,
                  double *out) {
     for (int32_t i = 0; i < n; i++)
@@ -102,7 +103,7 @@ static bool round_all(struct solve_run *r, const struct cut_view *v, const struc
     return ok;
 }
 
-// The published relaxation at (1 - eps) of the budget.
+// Rounds the published relaxation for (1 - eps) of the budget.
 static bool round_published(struct solve_run *r, double eps, struct rng *rng) {
     struct arena scratch = arena_make(r->arena->mem);
     struct cut_view v;

@@ -1,6 +1,6 @@
-// The parent's side of the CBC worker: starts it, talks to it over a socket (which, unlike a pipe,
-// can be written to without the danger of SIGPIPE), watches the clock and the stop flag, and
-// believes nothing that it cannot check.
+// The parent's side of the CBC worker: starts it, exchanges messages over a socket (MSG_NOSIGNAL
+// avoids SIGPIPE, which a pipe could not), enforces the deadline and the stop flag, and checks
+// every answer against the model.
 #include "solver/mip/worker.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// How long the worker may be late: CBC looks at its clock rarely.
+// Grace period after the deadline: CBC checks its clock rarely.
 #define GRACE_NS ((int64_t)1500000000)
 #define TICK_MS  20
 
@@ -65,9 +65,10 @@ static bool receive_all(const struct watch *w, void *to, size_t n) {
     return true;
 }
 
-// A process group of its own keeps the terminal's Ctrl-C away from the worker; its standard output
-// and error go nowhere, its standard input is the socket. It gets no other file: what this process
-// talks to, such as the ranks of a team, must see its end even while the worker goes on.
+// Starts the worker in its own process group, so that Ctrl-C of the terminal does not reach it. Its
+// standard input is the socket; standard output and error go to /dev/null. It inherits no other
+// file, so that peers of this process, such as ranks of a team, see their connection close when
+// this process ends, even while the worker still runs.
 static bool start_worker(const char *path, int socket_fd, pid_t *pid) {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -137,8 +138,8 @@ static bool send_model(const struct watch *w, const struct cbc_model *m, const d
     return send_all(w, &h, sizeof h) && send_all(w, body, l.n_bytes);
 }
 
-// Takes over what holds up: the point is checked against the model and its objective computed
-// here. A bound above the point's objective is a lie about one of the two: the whole answer goes.
+// Accepts an answer that passes the checks: x is feasible for the model, and the bound does not
+// exceed the objective, which is recomputed here. Any other answer is discarded.
 static void accept_answer(const struct cbc_model *m, const struct worker_answer_head *h, double *x,
                           struct cbc_answer *out) {
     bool has_x = h->result == CBC_OPTIMAL || h->result == CBC_FEASIBLE;

@@ -1,22 +1,22 @@
-// CBC in a process of its own, because it cannot be stopped from inside, and may crash, hang or
-// be wrong. The parent starts the mfc executable with the hidden command WORKER_COMMAND, sends it
-// a model over a socket, and waits for the answer no longer than the limits say. Whatever goes
-// wrong on the other side (death, silence, nonsense) ends as CBC_UNKNOWN.
+// Runs CBC in a worker process, because CBC cannot be interrupted and may crash, hang or return
+// wrong answers. The parent starts the mfc executable with the hidden command WORKER_COMMAND, sends
+// it a model over a socket, and waits for the answer up to the limits. A crash, a timeout or a
+// malformed answer gives CBC_UNKNOWN.
 //
-// A message is a header, arrays of doubles and integers in the machine's own format (both ends are
-// the same program), and a hash over all of it.
+// A message is a header, arrays of doubles and integers in native format (both ends are the same
+// program), and a hash of all of it.
 #pragma once
 
 #include "solver/mip/cbc.h"
 
 #define WORKER_COMMAND "__worker"
 
-// The parent's side; limits->worker_path names the executable. False: no room.
+// The parent's side; limits->worker_path is the executable. False: out of memory.
 bool worker_mip(const struct cbc_model *m, const double *initial, const struct cbc_limits *limits,
                 struct arena *a, struct cbc_answer *out);
 
 // The worker's side: reads one model from `fd`, solves it, writes the answer. The process's own
-// standard output must not be `fd`. False: the message was no good, or the parent is gone.
+// standard output must not be `fd`. False: malformed message, or the parent closed the socket.
 bool worker_serve(int fd, struct mem *mem);
 
 // ---- The messages, shared by both sides ----
@@ -25,7 +25,7 @@ bool worker_serve(int fd, struct mem *mem);
 #define WORKER_ANSWER_MAGIC 0x7265776e6163666du
 
 struct worker_model_head {
-    uint64_t magic, hash; // of the header with this member zero, and of the body
+    uint64_t magic, hash; // hash: of the header with hash = 0, and of the body
     int64_t body_bytes;
     double seconds, gap;
     int32_t n_nodes, n_cols, n_rows, n_terms, has_initial, unused;
@@ -38,7 +38,7 @@ struct worker_answer_head {
     int32_t result, n_nodes, n_iterations, n_cols;
 };
 
-// The body of a model message: its arrays one after the other. Where they start in it.
+// Byte offsets of the arrays in the body of a model message.
 struct worker_layout {
     size_t col_lower, col_upper, col_cost, row_lower, row_upper, term_value, initial; // doubles
     size_t row_start, term_col, col_integer, n_bytes;

@@ -1,4 +1,4 @@
-// The messages between mfc and its CBC worker: where their arrays lie, and their hash.
+// The messages between mfc and its CBC worker: layout and hash.
 #include "ir/base/digest.h"
 #include "solver/mip/worker.h"
 

@@ -1,4 +1,5 @@
-// The worker's side: one model in, one answer out. It trusts the hash, and nothing else.
+// The worker's side: reads one model, solves it, writes one answer. The header is validated and the
+// body is checked by its hash.
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,7 +33,7 @@ static bool head_is_sound(const struct worker_model_head *h) {
     return h->body_bytes >= 0 && (size_t)h->body_bytes == l.n_bytes;
 }
 
-// The model's arrays are used where they lie; nothing grows in them.
+// Points the model into the message body, without copies; the model must not grow.
 static void model_from(const struct worker_model_head *h, char *body, struct arena *a,
                        struct cbc_model *m) {
     struct worker_layout l = worker_layout(h);
