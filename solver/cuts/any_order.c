@@ -1,6 +1,8 @@
-// Bounds over all orders: see any_order.h. Stages: find the node whose cut proves the most alone;
-// then take more cuts above and below it, evenly through the region over the budget, and prove what
-// the linear relaxations and the integer programs of these sets of cuts give.
+// Bounds over all orders by programs of several cuts (any_order.h):
+//
+//   1. find the candidate whose single cut gives the best bound;
+//   2. add cuts that are its ancestors or descendants, evenly through the region over the budget;
+//   3. solve the LP relaxations, then the integer programs, of growing sets of cuts.
 #include "solver/cuts/any_order_state.h"
 
 #include <string.h>
@@ -8,10 +10,10 @@
 #include "solver/cuts/any_order_model.h"
 #include "solver/methods.h"
 
-#define MAX_FIRST_CUTS 60 // candidates that are looked at for the first cut
+#define MAX_FIRST_CUTS 60 // candidates evaluated for the first cut
 
-// Takes q in as a cut, if it comes before or after each of the others in every order.
-static bool take_cut(struct any_order *s, int32_t q) {
+// Adds cut q, if it is an ancestor or a descendant of every other cut.
+static bool add_cut(struct any_order *s, int32_t q) {
     if (s->n_cuts == MAX_CUTS)
         return false;
     any_order_sides(s, q);
@@ -65,7 +67,7 @@ static struct cbc_limits limits_of(const struct any_order *s) {
                                .worker_path = s->r->options->worker_path};
 }
 
-// The bound of the linear relaxation is safe and comes soon.
+// The bound of the LP relaxation: safe, and available early.
 static bool bound_relaxed(struct any_order *s, const struct any_order_model *m, struct arena *a) {
     struct cbc_limits limits = limits_of(s);
     struct cbc_answer answer;
@@ -105,49 +107,50 @@ static status bound_cuts(struct any_order *s, bool integer) {
     return ok ? ST_OK : diag_out_of_memory(s->r->diags);
 }
 
-// About n_more cuts, evenly among the candidates under pressure.
-static bool take_more(struct any_order *s, int32_t n_more) {
+// Adds about n_more cuts, evenly among the candidates over the budget.
+static bool add_cuts(struct any_order *s, int32_t n_more) {
     int32_t n_over = 0, n_seen = 0, before = s->n_cuts;
     for (int32_t k = 0; k < s->n_candidates; k++)
         n_over += s->pressure[k] > s->budget_bytes;
     for (int32_t k = 0, due = 0; k < s->n_candidates; k++) {
         if (s->pressure[k] <= s->budget_bytes)
             continue;
-        // A place that cannot be taken leaves its turn to the next one.
+        // If a candidate cannot be a cut, the next one takes its turn.
         due +=
             (int32_t)((int64_t)(n_seen + 1) * n_more / n_over - (int64_t)n_seen * n_more / n_over);
         n_seen++;
-        if (due > 0 && take_cut(s, s->candidate[k]))
+        if (due > 0 && add_cut(s, s->candidate[k]))
             due--;
     }
     return s->n_cuts > before;
 }
 
-// The candidate that proves the most alone, of MAX_FIRST_CUTS at most. False: no room.
+// The candidate with the best bound, among at most MAX_FIRST_CUTS. False: out of memory.
 static bool find_best(struct any_order *s, int32_t *best) {
-    int64_t most = -1;
+    int64_t max_extra = -1;
     for (int32_t k = 0; k < s->n_candidates && !must_end(s);
          k += s->n_candidates / MAX_FIRST_CUTS + 1) {
         int64_t extra;
         if (!any_order_lagrangian_cut(s, s->candidate[k], true, &extra))
             return false;
-        if (extra > most) {
-            most = extra;
+        if (extra > max_extra) {
+            max_extra = extra;
             *best = s->candidate[k];
         }
     }
     return true;
 }
 
-// One cut, some more, and more: the relaxations of all of them first.
+// One cut, then two growing sets of cuts: first the LP relaxations of all, then the integer
+// programs.
 static status bound_all(struct any_order *s, int32_t best) {
     status st = ST_OK;
     for (int pass = 0; pass < 2; pass++) {
         s->n_cuts = 0;
-        take_cut(s, best);
+        add_cut(s, best);
         for (int32_t n_more = 4; st == ST_OK && !must_end(s); n_more += 2) {
             st = bound_cuts(s, pass > 0);
-            if (n_more > 6 || !take_more(s, n_more))
+            if (n_more > 6 || !add_cuts(s, n_more))
                 break;
         }
     }

@@ -1,27 +1,28 @@
-// Lower bounds on the cost that hold for every order of first executions.
+// Lower bounds on the cost that hold for every order of first runs.
 //
-// A cut (cut.h) is the moment when a node q runs for the first time. Whatever the order, the
-// ancestors of q have run by then, and its descendants have not. So the program of a cut needs the
-// given order only to place the nodes that are neither: when these may run on either side of it,
-// what is proven holds for all orders. The same goes for several cuts that are ancestors of one
-// another (any_order_model.h).
+// A cut (cut.h) is the first run of a node q. In every order the ancestors of q have run by then,
+// and its descendants have not. The program of a cut uses the given order only for the other nodes.
+// If these may run on either side of the cut, the bound holds for all orders. The same is true of
+// several cuts that form a chain of ancestors (any_order_model.h).
 #pragma once
 
 #include "solver/solve.h"
 
 struct any_order_effort {
-    double seconds;  // for all programs together; <= 0: only the run's own limits
-    int32_t n_nodes; // of each search tree, for repeatable runs; 0: no limit
+    double seconds;  // for all programs together; <= 0: no limit but the run's
+    int32_t n_nodes; // branch-and-bound nodes per program, for repeatable runs; 0: no limit
 };
 
-// What single cuts prove, each with a price on the bytes held at it (lagrangian_cut.h); for any
-// size of graph. In the given order, if the run asks for that, they prove more.
+// Bounds by the Lagrangian relaxation of single cuts (lagrangian_cut.h), for graphs of any size. If
+// the run keeps the given order, bounds for that order, which are stronger, are proven as well.
 status any_order_lagrangian(struct solve_run *r);
 
-// The inverse: no schedule that costs so little needs fewer than *min_bytes (0: nothing is
-// proven), in any order or, without free_order, in the given one. False: no room.
+// The inverse: a lower bound on the budget of all schedules that cost at most max_cost, in any
+// order or, without free_order, in the given one. *min_bytes = 0: none is proven. False: out of
+// memory.
 bool any_order_min_bytes(const struct problem *p, bool free_order, int64_t max_cost,
                          const struct stop *stop, struct mem *mem, int64_t *min_bytes);
 
-// The integer programs of several cuts. Proves what it can and tells the run, with letter 'O'.
+// Bounds by LP relaxations and integer programs of several cuts. Reports them to the run with
+// letter 'O'.
 status any_order_run(struct solve_run *r, const struct any_order_effort *effort);

@@ -1,7 +1,8 @@
-// Bounds for all orders by priced cuts (lagrangian_cut.h): no integer program, about linear time.
+// Bounds for all orders by the Lagrangian relaxation of single cuts (lagrangian_cut.h): no integer
+// program, about linear time.
 //
-// The cut under the most pressure proves the most, as a rule; some others are tried, since what is
-// held there may be dearer to have again.
+// The cut of highest memory pressure usually gives the best bound. Some others are tried, since the
+// tensors live there may be more expensive to recompute.
 #include <string.h>
 
 #include "solver/cuts/any_order_state.h"
@@ -25,9 +26,9 @@ void any_order_sides(struct any_order *s, int32_t q) {
         }
 }
 
-// Bytes of ancestors at the first run of q when nothing is run again that is read later, by a
-// descendant or on the way to one.
-static int64_t find_pressure(struct any_order *s, int32_t q) {
+// Memory pressure: bytes of ancestors that are live at the first run of q if none of them is
+// recomputed. Live means read later by a descendant of q or by a node on a path to one.
+static int64_t memory_pressure(struct any_order *s, int32_t q) {
     const struct problem *p = s->p;
     int64_t sum = p->persistent_bytes + p->bytes[q] + p->workspace[q];
     any_order_sides(s, q);
@@ -62,7 +63,7 @@ static bool find_candidates(struct any_order *s) {
         if (n_over > MAX_CANDIDATES && before == after)
             continue;
         s->candidate[s->n_candidates] = v;
-        s->pressure[s->n_candidates++] = find_pressure(s, v);
+        s->pressure[s->n_candidates++] = memory_pressure(s, v);
     }
     return true;
 }
@@ -88,7 +89,7 @@ bool any_order_lagrangian_cut(struct any_order *s, int32_t q, bool any, int64_t 
     return ok;
 }
 
-// The k-th candidate to look at: the one under the most pressure, then others evenly.
+// The k-th candidate to evaluate: first the one of highest pressure, then others at even distances.
 static int32_t choose(const struct any_order *s, int32_t k) {
     int32_t best = 0;
     if (k > 0)

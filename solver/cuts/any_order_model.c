@@ -1,4 +1,5 @@
-// Builds the program of several cuts for all orders: see any_order_model.h.
+// Builds the program of several cuts for all orders (any_order_model.h): columns of first runs,
+// then columns and rows per cut, then the rows of the order.
 #include "solver/cuts/any_order_model.h"
 
 #include <string.h>
@@ -27,7 +28,7 @@ static void add_first(struct any_order_model *m) {
     }
 }
 
-// Readers have larger numbers, so one pass from the top will do.
+// Liveness across cut k. Consumers have larger numbers, so one backward pass suffices.
 static void find_live(const struct any_order_model *m, int32_t k, bool *live) {
     const struct problem *p = m->view->p;
     for (int32_t i = p->n - 1; i >= 0; i--) {
@@ -60,7 +61,7 @@ static void term(struct any_order_model *m, int32_t col, double value) {
         cbc_term(&m->program, col, value);
 }
 
-// Adds "i has run by the end of segment s", times a weight; a constant is returned.
+// Adds weight * (i has run by the end of segment s) to the row; returns it if it is a constant.
 static double add_done(struct any_order_model *m, int32_t s, int32_t i, double weight) {
     if (m->latest[i] <= s)
         return weight;
@@ -69,17 +70,17 @@ static double add_done(struct any_order_model *m, int32_t s, int32_t i, double w
     return 0;
 }
 
-// Opens the row there[k,i] >= least.
-static void add_there(struct any_order_model *m, int32_t k, int32_t i, double lower) {
+// Opens the row available[k,i] >= lower.
+static void add_available(struct any_order_model *m, int32_t k, int32_t i, double lower) {
     cbc_row(&m->program, lower, CBC_INF);
     term(m, at(m, m->keep_col, k, i), 1);
     term(m, at(m, m->run_col, k, i), 1);
     term(m, at(m, m->first_col, k + 1, i), 1);
 }
 
-// If i has run by the cut, it is held then or run again later, as far as j runs after the cut, for
-// the first time or again: later[k,i] + keep[k,i] - done[k,i] >= later[k,j] - done[k,j]. Without j,
-// for certain.
+// If i has run by the cut and j, which reads it, runs after the cut, then i is kept or recomputed
+// later: later[k,i] + keep[k,i] - done[k,i] >= later[k,j] - done[k,j]. With j = -1, a consumer is
+// certain to run after the cut: the right side is 0.
 static void add_later(struct any_order_model *m, int32_t k, int32_t i, int32_t j) {
     cbc_row(&m->program, 0, CBC_INF);
     size_t row = m->program.row_lower.n - 1;
@@ -94,7 +95,7 @@ static void add_later(struct any_order_model *m, int32_t k, int32_t i, int32_t j
         m->program.row_lower.at[row] = lower;
 }
 
-// What runs after the cut, for the first time or again, wants of node i.
+// Rows "needed" of node i, for consumers that run after the cut, for the first time or again.
 static void add_needs(struct any_order_model *m, int32_t k, int32_t i) {
     const struct problem *p = m->view->p;
     bool now = p->keep[i] && k + 1 == m->n_cuts, later = p->keep[i];
@@ -104,14 +105,14 @@ static void add_needs(struct any_order_model *m, int32_t k, int32_t i) {
         later = later || m->earliest[j] > k;
     }
     if (now)
-        add_there(m, k, i, 1);
+        add_available(m, k, i, 1);
     if (later && m->n_cuts > 1)
         add_later(m, k, i, -1);
     for (int32_t e = p->out_start[i]; e < p->out_start[i + 1]; e++) {
         int32_t j = p->out_of[e], run = at(m, m->run_col, k, j),
                 first = at(m, m->first_col, k + 1, j);
         if (!now && (run >= 0 || first >= 0)) {
-            add_there(m, k, i, 0);
+            add_available(m, k, i, 0);
             term(m, run, -1);
             term(m, first, -1);
         }
@@ -120,7 +121,7 @@ static void add_needs(struct any_order_model *m, int32_t k, int32_t i) {
     }
 }
 
-// Only what has run can be kept or run again.
+// Only a node that has run can be kept or recomputed.
 static void add_done_before(struct any_order_model *m, int32_t k, int32_t i, int32_t col) {
     if (col < 0 || m->latest[i] <= k)
         return;
@@ -152,7 +153,7 @@ static void add_cut(struct any_order_model *m, int32_t k) {
         add_done_before(m, k, i, at(m, m->later_col, k, i));
         add_later_sum(m, k, i);
         if (k + 1 < m->n_cuts && at(m, m->keep_col, k + 1, i) >= 0) {
-            add_there(m, k, i, 0);
+            add_available(m, k, i, 0);
             term(m, at(m, m->keep_col, k + 1, i), -1);
         }
     }
@@ -163,7 +164,7 @@ static void add_cut(struct any_order_model *m, int32_t k) {
             term(m, at(m, m->keep_col, k, i), (double)p->bytes[i] * scale);
 }
 
-// What a node reads has run by the end of every segment by which it has itself.
+// By the end of each segment, the inputs of a node have run if the node has.
 static void add_order(struct any_order_model *m) {
     const struct problem *p = m->view->p;
     for (int32_t i = 0; i < p->n; i++)

@@ -1,4 +1,5 @@
-// Initial solutions by cuts: see initial.h.
+// Initial solutions by cuts (initial.h): one cut after the other at the peak of the best sequence,
+// until it fits the budget or does not improve.
 #include "solver/cuts/initial.h"
 
 #include "solver/cuts/initial_cut.h"
@@ -7,16 +8,16 @@
 enum { MAX_CUTS = 12, MIN_APART = 4 };
 
 struct initial {
-    struct arena *a;        // for what goes out
-    const int32_t *node_of; // nodes of the order at hand, among the given ones
+    struct arena *a;        // of the result
+    const int32_t *node_of; // per node of the current order: its node in the problem
     struct sequence best;
     int64_t cost, excess_bytes; // of the best
     int64_t peak_bytes;
-    int64_t max_cost; // of a sequence that is worth a look: of the best, once that fits
+    int64_t max_cost; // sequences that cost more cannot improve: the best cost, once that fits
 };
 
-// Keeps what was laid out if it is the best so far.
-static bool take(void *context, const struct initial_cut *c) {
+// Records the sequence of the cut if it is the best so far.
+static bool record(void *context, const struct initial_cut *c) {
     struct initial *s = context;
     bool better = c->excess_bytes < s->excess_bytes ||
                   (c->excess_bytes == s->excess_bytes && c->facts.cost < s->cost);
@@ -49,12 +50,12 @@ static bool cut_best(struct initial *s, const struct problem *p, const struct in
     s->node_of = s->best.at;
     for (size_t g = 0; ok && g < n_growths; g++)
         for (int32_t apart = cut.q + 1; ok && apart >= MIN_APART; apart = apart * 2 / 3)
-            ok = initial_cut_run(&cut, apart, growths[g], &s->max_cost, take, s);
+            ok = initial_cut_run(&cut, apart, growths[g], &s->max_cost, record, s);
     arena_free(&scratch);
     return ok;
 }
 
-// Cuts until the budget is met, or nothing is gained any more.
+// Cuts until the sequence fits the budget or does not improve.
 static bool meet_budget(struct initial *s, const struct problem *p, int64_t budget_bytes,
                         const struct stop *stop) {
     struct initial_goal goal = {.budget_bytes = budget_bytes};
@@ -71,7 +72,7 @@ static bool meet_budget(struct initial *s, const struct problem *p, int64_t budg
     return ok;
 }
 
-// A schedule that fails a smaller budget may still fit this one.
+// Aims at smaller budgets too: a schedule that misses one of them may still fit this one.
 bool initial_by_cuts(const struct problem *p, int64_t budget_bytes, const struct stop *stop,
                      struct arena *a, struct sequence *out) {
     static const double shrinks[] = {1, 0.95, 0.9, 0.8};

@@ -1,13 +1,14 @@
-// One cut for a start: see initial_cut.h.
+// One cut of an order (initial_cut.h): pins the tensors at boundaries, searches a price per byte
+// for the Lagrangian relaxation of the cut, and makes the sequence that its choice implies.
 #include "solver/cuts/initial_cut.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { MAX_ROUNDS = 6, BISECTIONS = 12, MAX_RISES = 60 };
-#define TILT 0.02 // among equals, what runs again late is let go first: memory is low by then
+#define TILT 0.02 // breaks ties: tensors recomputed late are evicted first, when memory use is low
 
-// Bytes that the nodes up to each one hand on to the ones after it, up to the cut.
+// For each node before the cut: bytes made up to it and read after it, up to the cut.
 static void find_crossing(struct initial_cut *s) {
     const struct problem *p = s->p;
     for (int32_t i = 0; i < s->q; i++) {
@@ -53,7 +54,7 @@ bool initial_cut_make(struct initial_cut *s, const struct problem *p, int32_t q,
     return ok;
 }
 
-// Boundaries lie where the least crosses in their stretch.
+// Puts each boundary where the fewest bytes cross in its stretch.
 static void pin_boundaries(struct initial_cut *s, int32_t apart, double growth) {
     double length = apart;
     int32_t n = 0;
@@ -78,8 +79,8 @@ static bool is_needed(const struct initial_cut *s, const bool *evicted, int32_t 
     return node < s->q && evicted[node] && !s->recomputed[node];
 }
 
-// Runs the node again, after all that it reads and that is gone. A stack, not recursion: chains of
-// tensors that are gone may be as long as the graph.
+// Recomputes the node after its evicted ancestors. With a stack, since chains of evicted tensors
+// may be as long as the graph.
 static void recompute(struct initial_cut *s, const bool *evicted, int32_t node) {
     const struct problem *p = s->p;
     int32_t n = 0;
@@ -101,7 +102,7 @@ static void recompute(struct initial_cut *s, const bool *evicted, int32_t node) 
     }
 }
 
-// The sequence in which `gone` is not held across the cut, and what it costs and exceeds.
+// Makes the sequence in which `evicted` is not kept across the cut, with its cost, peak and excess.
 static bool make_sequence(struct initial_cut *s, const bool *evicted) {
     const struct problem *p = s->p;
     struct arena scratch = arena_make(s->mem);
@@ -124,8 +125,8 @@ static bool make_sequence(struct initial_cut *s, const bool *evicted) {
     return ok;
 }
 
-// The least price, from *price on, at which no more than the target is held at the cut. *met:
-// there is one, and its choice is the cut's last.
+// The lowest price, from *price on, at which at most the target is held at the cut. *met: there is
+// one, and `c` holds its choice.
 static bool meet_target(struct lagrangian_cut *c, int64_t target_bytes, double *price, bool *met) {
     double low = *price, high = *price;
     *met = false;
@@ -150,7 +151,7 @@ static bool meet_target(struct lagrangian_cut *c, int64_t target_bytes, double *
     return lagrangian_cut_price(c, high);
 }
 
-// The highest price that costs no more than allowed; *met as above.
+// The highest price whose choice costs at most max_extra_cost; *met as above.
 static bool meet_cost(struct lagrangian_cut *c, int64_t max_extra_cost, double price, bool *met) {
     double low = price, high = price;
     *met = false;

@@ -1,17 +1,17 @@
-// One cut of an order, for a start (initial.h): what is let go across it, and the sequence that
-// this means.
+// One cut of an order, for initial solutions (initial.h): chooses the tensors to evict across the
+// cut, and makes the sequence of that choice.
 //
-// What is let go is run again when it is first needed. If a tensor is needed early because another
-// one is run from it, it waits for its own use from then on; in a chain of such tensors all of them
-// wait, and nothing was gained by letting them go. So the order before the cut is divided by
-// *boundaries*, at places where little is handed on, and what is handed on there is pinned: it is
-// held. Then only the stretch between two boundaries is run again at a time.
+// An evicted tensor is recomputed before its first use. If that use is the recomputation of another
+// tensor, it stays in memory until its own use; in a chain of evicted tensors all of them stay, and
+// the evictions gain nothing. Hence *boundaries* divide the order before the cut, at positions that
+// few bytes cross, and tensors that cross a boundary are pinned: they stay in memory. Then only one
+// stretch between two boundaries is recomputed at a time.
 #pragma once
 
 #include "solver/cuts/lagrangian_cut.h"
 #include "solver/model/sequence.h"
 
-// Either the least cost within a budget, or the least peak within a cost.
+// Either the minimum cost within a budget, or the minimum peak within a cost.
 struct initial_goal {
     bool min_peak;
     int64_t budget_bytes;
@@ -24,29 +24,29 @@ struct initial_cut {
     const struct stop *stop; // or NULL
     struct mem *mem;
     int32_t q;
-    double first_price; // that suits the goal without boundaries; 0: there is none
+    double first_price; // price per byte that meets the goal without boundaries; 0: none
 
-    bool *pinned, *recomputed; // per node; back: has run again
-    int32_t *last;             // per node before q: who reads it last up to q
-    int64_t *crossing;         // per node before q: bytes handed on from it and those before it
+    bool *pinned, *recomputed; // per node
+    int32_t *last;             // per node before q: its last consumer up to q
+    int64_t *crossing;         // per node before q: live bytes after it, for uses up to q
     int32_t *boundary;         // from the last to the first
     int32_t *stack;
 
-    struct sequence now; // the last one laid out
+    struct sequence now; // the last one made
     struct sequence_facts facts;
-    int64_t excess_bytes; // over the budget, summed over all positions; 0 for the least peak
+    int64_t excess_bytes; // over the budget, summed over all positions; 0 if min_peak
 };
 
-// False: no room.
+// False: out of memory.
 bool initial_cut_make(struct initial_cut *s, const struct problem *p, int32_t q,
                       const struct initial_goal *goal, const struct stop *stop, struct arena *a);
 
-// Tells of every sequence that was laid out; false ends it.
+// Called with every sequence that was made; false ends the search.
 typedef bool initial_cut_found(void *context, const struct initial_cut *s);
 
-// Boundaries in stretches of `apart` nodes next to the cut, each before it `growth` times as long.
-// For a budget: the price that fits the cut, and then, while the rest of the sequence is over the
-// budget, prices that leave it room; those that cost *max_cost or more are not followed. For a
-// cost: the highest price that costs no more. False: no room.
+// Tries one division: the stretch next to the cut has `apart` nodes, each earlier one is `growth`
+// times as long. For a budget: takes the lowest price that fits at the cut, and, while the sequence
+// exceeds the budget elsewhere, prices that leave more slack; it ends at a sequence that costs
+// *max_cost or more. For a cost: takes the highest price within it. False: out of memory.
 bool initial_cut_run(struct initial_cut *s, int32_t apart, double growth, const int64_t *max_cost,
                      initial_cut_found *found, void *context);

@@ -1,13 +1,14 @@
-// The priced cut: see lagrangian_cut.h. Stages: who may run again and what that needs; one
-// selection per price; and the search for the price that proves the most, by intersecting the lines
-// cost + price * (bytes - room) of the choices on either side of the best one.
+// Lagrangian relaxation of a cut (lagrangian_cut.h), in three steps: determine which nodes may be
+// recomputed and which inputs that needs; solve one selection per price; search the price of the
+// best bound by intersecting the lines cost + price * (bytes - capacity) of the choices on either
+// side of the optimum.
 #include "solver/cuts/lagrangian_cut.h"
 
 #include <math.h>
 #include <string.h>
 
-#define COST_RANGE  ((double)((int64_t)1 << 38)) // scaled costs together stay below
-#define PRICE_RANGE ((int64_t)1 << 39)           // a node that is dearer will not be held anyway
+#define COST_RANGE  ((double)((int64_t)1 << 38)) // upper bound on the sum of scaled costs
+#define PRICE_RANGE ((int64_t)1 << 39) // prices above are clipped: such a node is not kept anyway
 #define MAX_PRICES  24
 
 static enum cut_side side_of(const enum cut_side *side, int32_t q, int32_t i) {
@@ -17,10 +18,10 @@ static enum cut_side side_of(const enum cut_side *side, int32_t q, int32_t i) {
 }
 
 enum role {
-    ROLE_NONE, // gone, or of no bytes: it does not matter
-    ROLE_FREE, // there at q anyway
-    ROLE_LIVE, // read later
-    ROLE_TOOL, // read by something that may run again
+    ROLE_NONE, // dead across q
+    ROLE_FREE, // available at q at no charge: zero bytes, or in the working set of q
+    ROLE_LIVE, // live across q
+    ROLE_TOOL, // read only by nodes that may be recomputed
 };
 
 // May the node run after q, for the first time or again?
@@ -28,7 +29,7 @@ static bool may_run(const struct lagrangian_cut *c, const enum cut_side *side, i
     return !c->pinned[i] || side_of(side, c->q, i) == SIDE_NONE;
 }
 
-// From the top: readers have larger numbers.
+// Backward, since consumers have larger numbers.
 static void find_roles(const struct lagrangian_cut *c, const enum cut_side *side, enum role *role) {
     const struct problem *p = c->p;
     for (int32_t i = p->n - 1; i >= 0; i--) {
@@ -54,11 +55,11 @@ static bool allocate(struct lagrangian_cut *c, const enum cut_side *side, const 
     struct selection *s = &c->selection;
     int32_t n_edges = 0;
     for (int32_t i = 0; i < p->n; i++) {
-        bool chosen = role[i] == ROLE_LIVE || role[i] == ROLE_TOOL;
+        bool is_project = role[i] == ROLE_LIVE || role[i] == ROLE_TOOL;
         s->n_tools += role[i] == ROLE_TOOL;
-        chosen = chosen && may_run(c, side, i);
-        s->n_projects += chosen;
-        n_edges += chosen ? p->in_start[i + 1] - p->in_start[i] + 1 : 0;
+        is_project = is_project && may_run(c, side, i);
+        s->n_projects += is_project;
+        n_edges += is_project ? p->in_start[i + 1] - p->in_start[i] + 1 : 0;
     }
     s->need_start = ARENA_ARRAY(a, int32_t, s->n_projects + 1);
     s->need_of = ARENA_ARRAY(a, int32_t, n_edges);
@@ -82,7 +83,7 @@ static void add_project(struct lagrangian_cut *c, int32_t i, const enum cut_side
     int32_t at = s->n_projects++, n = s->need_start[at];
     c->project[at] = i;
     c->live[at] = role[i] == ROLE_LIVE;
-    c->cost[at] = side_of(side, c->q, i) == SIDE_NONE ? 0 : p->cost[i]; // it may be its first run
+    c->cost[at] = side_of(side, c->q, i) == SIDE_NONE ? 0 : p->cost[i]; // it may be the first run
     c->live_bytes += c->live[at] ? p->bytes[i] : 0;
     if (role[i] == ROLE_TOOL)
         s->need_of[n++] = tool_of[i];
@@ -123,8 +124,8 @@ bool lagrangian_cut_make(struct lagrangian_cut *c, const struct problem *p, int3
     return true;
 }
 
-// What a node costs, rounded down, so that whatever is proven stays true. With a tilt nothing is
-// proven: then later nodes are dearer.
+// Scaled cost of a project, rounded down, so that bounds stay valid. A tilt makes later nodes more
+// expensive; then the results are no bounds.
 static int64_t scaled_cost(const struct lagrangian_cut *c, int32_t k) {
     double cost = (double)c->cost[k] * c->cost_scale;
     return (int64_t)(cost * (1 + c->tilt * (double)c->project[k] / (double)c->p->n));
@@ -135,13 +136,13 @@ static int64_t scaled_price(const struct lagrangian_cut *c, int32_t i, double pr
     return value < (double)PRICE_RANGE ? (int64_t)value : PRICE_RANGE;
 }
 
-// The choice of the selection, in nodes, bytes and cost.
+// Translates the selection into evicted nodes, bytes and cost.
 static void take_choice(struct lagrangian_cut *c) {
     const struct problem *p = c->p;
     const struct selection *s = &c->selection;
     c->held_bytes = c->persistent_bytes + c->live_bytes;
     c->extra_cost = 0;
-    // A tool is there when a taken project needs it, and held unless it runs again itself.
+    // A tool is available if a selected project needs it, and kept unless it is recomputed itself.
     for (int32_t t = 0; t < s->n_tools; t++)
         c->evicted[c->tool[t]] = true;
     for (int32_t k = 0; k < s->n_projects; k++)
@@ -182,19 +183,19 @@ struct point {
     double cost, bytes;
 };
 
-// Of the two numbers of a point, one is limited and the other wanted small.
+// Of cost and bytes, one is limited and the other is minimized.
 struct constraint {
     bool bytes_limited;
     double limit;
 };
 
-// What the last price proves about the number that is wanted small, with an account of roundings.
+// The lower bound on the minimized number at the last price, safe against rounding.
 static double proven(const struct lagrangian_cut *c, const struct constraint *constraint,
                      double price) {
-    double least = (double)c->min_value / c->cost_scale, fixed = (double)c->persistent_bytes;
+    double min_value = (double)c->min_value / c->cost_scale, fixed = (double)c->persistent_bytes;
     double limit =
         constraint->bytes_limited ? (constraint->limit - fixed) * price : constraint->limit;
-    double value = least - limit - 1e-14 * (fabs(limit) + least);
+    double value = min_value - limit - 1e-14 * (fabs(limit) + min_value);
     return constraint->bytes_limited ? value : value / price + fixed;
 }
 
@@ -202,8 +203,8 @@ static bool is_cheap_side(const struct constraint *constraint, struct point x) {
     return constraint->bytes_limited ? x.bytes > constraint->limit : x.cost <= constraint->limit;
 }
 
-// Between a point that is cheap and one that is small, until no price gives another point. The
-// best that was proven is *value, at *price; they stay as they are if nothing was.
+// Searches between a cheap point and a small one, until no price gives another point. The best
+// bound goes to *value and its price to *price; both stay unchanged if nothing better is proven.
 static bool search(struct lagrangian_cut *c, const struct constraint *constraint,
                    struct point small, double *value, double *price) {
     struct point cheap = {0, (double)(c->persistent_bytes + c->live_bytes)};
@@ -228,7 +229,7 @@ static bool search(struct lagrangian_cut *c, const struct constraint *constraint
     return true;
 }
 
-// A price so low that it only lets go what costs nothing.
+// A price so low that it only evicts tensors that cost nothing to recompute.
 static double min_price(const struct lagrangian_cut *c) {
     return 1e-9 / c->cost_scale / ((double)c->live_bytes + 1);
 }
@@ -241,7 +242,7 @@ bool lagrangian_cut_bound(struct lagrangian_cut *c, int64_t budget_bytes,
         return false;
     out->min_bytes = c->persistent_bytes + c->min_value;
     if (c->persistent_bytes + c->live_bytes <= budget_bytes || c->held_bytes > budget_bytes)
-        return true; // there is room for all, or none at any price
+        return true; // all live tensors fit, or no choice does
     double value = 0;
     out->price = min_price(c);
     if (!search(c, &constraint, (struct point){(double)c->extra_cost, (double)c->held_bytes},

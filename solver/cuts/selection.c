@@ -1,7 +1,7 @@
-// Project selection by a preflow: see selection.h. A project sends what it could not place to a
-// tool one label lower, without limit; a tool keeps what its price takes and sends the rest back to
-// projects that gave it some. Labels are distances to a tool with room; what cannot reach one
-// stays where it is, and marks the projects that are worth it.
+// Project selection by push-relabel (selection.h). A project pushes its excess to a tool one label
+// lower, without limit; a tool absorbs up to its price and pushes the rest back to projects that
+// sent it some. Labels are distances to a tool with residual capacity. Excess that cannot reach one
+// stays, and marks the selected projects.
 #include "solver/cuts/selection.h"
 
 #include <string.h>
@@ -13,9 +13,9 @@ struct flow {
     int32_t *project_of;           // per edge
     int64_t *sent;                 // per edge
     int64_t *excess;               // per vertex
-    int64_t *residual;             // per tool: what its price still takes
-    int32_t *label;                // per vertex; `never`: no tool with room can be reached
-    int32_t never;                 // above every label
+    int64_t *residual;             // per tool: residual capacity
+    int32_t *label; // per vertex; `never`: cannot reach a tool with residual capacity
+    int32_t never;  // above every label
     int32_t *queue, first, n_queued;
     bool *queued;
     int64_t work;
@@ -54,7 +54,7 @@ static bool make(struct flow *f, const struct selection *s, struct arena *a) {
     return true;
 }
 
-// Profits go where there is room at once; most of the flow is settled so.
+// Initial flow: each profit goes to tools with residual capacity. This places most of the flow.
 static void place_profits(struct flow *f) {
     const struct selection *s = f->s;
     if (s->n_tools > 0)
@@ -80,7 +80,7 @@ static void enqueue(struct flow *f, int32_t v) {
     f->n_queued++;
 }
 
-// Exact labels: breadth first from the tools with room, against the direction of the flow.
+// Global relabeling: breadth first from the tools with residual capacity, against the flow.
 static void relabel_all(struct flow *f) {
     const struct selection *s = f->s;
     int32_t n = 0, *order = f->queue;
@@ -126,14 +126,14 @@ static void push(struct flow *f, int32_t from, int32_t to, int64_t amount) {
 
 static void discharge_project(struct flow *f, int32_t i) {
     const struct selection *s = f->s;
-    int32_t best = -1, least = f->never;
+    int32_t best = -1, min_label = f->never;
     for (int32_t e = s->need_start[i]; e < s->need_start[i + 1]; e++)
-        if (f->label[s->n_projects + s->need_of[e]] < least) {
-            least = f->label[s->n_projects + s->need_of[e]];
+        if (f->label[s->n_projects + s->need_of[e]] < min_label) {
+            min_label = f->label[s->n_projects + s->need_of[e]];
             best = e;
         }
     f->work += s->need_start[i + 1] - s->need_start[i] + 1;
-    f->label[i] = least < f->never ? least + 1 : f->never;
+    f->label[i] = min_label < f->never ? min_label + 1 : f->never;
     if (f->label[i] >= f->never)
         return;
     f->sent[best] += f->excess[i];
@@ -146,7 +146,7 @@ static void discharge_tool(struct flow *f, int32_t t) {
     f->residual[t] -= amount;
     f->excess[v] -= amount;
     while (f->excess[v] > 0) {
-        int32_t least = f->never;
+        int32_t min_label = f->never;
         f->work += f->from_start[t + 1] - f->from_start[t] + 1;
         for (int32_t x = f->from_start[t]; x < f->from_start[t + 1] && f->excess[v] > 0; x++) {
             int32_t e = f->from_of[x], i = f->project_of[e];
@@ -155,12 +155,12 @@ static void discharge_tool(struct flow *f, int32_t t) {
                 f->sent[e] -= amount;
                 push(f, v, i, amount);
             }
-            if (f->sent[e] > 0 && f->label[i] < least)
-                least = f->label[i];
+            if (f->sent[e] > 0 && f->label[i] < min_label)
+                min_label = f->label[i];
         }
         if (f->excess[v] == 0)
             return;
-        f->label[v] = least < f->never ? least + 1 : f->never;
+        f->label[v] = min_label < f->never ? min_label + 1 : f->never;
         if (f->label[v] >= f->never)
             return;
     }
