@@ -2,6 +2,7 @@
 // fact does not hold.
 #include "passes/fact_check.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "ir/copy.h"
@@ -82,6 +83,7 @@ status fact_check(const struct model *m, unsigned facts, enum diag_code code, st
                   {FACT_LOSS, check_loss},
                   {FACT_GRAD, check_grad},
                   {FACT_COSTS, check_costs}};
+    assert(!(facts & ~(unsigned)FACT_ALL));
     struct arena scratch = arena_make(d->arena->mem);
     struct fact_check f = {m, &scratch, code, d};
     status worst = ST_OK;

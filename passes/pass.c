@@ -161,6 +161,7 @@ static status run_one(const struct pass *pass, struct model *m, const struct pas
 
 status pass_pipeline_run(const struct pass_pipeline *p, struct model *m, struct pass_context *c,
                          const struct pass_pipeline_hooks *hooks) {
+    assert(c->arena && c->diags);
     status st = check_needs(p, m->facts, c->diags);
     if (!st && c->checks_facts)
         st = fact_check(m, m->facts, DIAG_MALFORMED, c->diags);

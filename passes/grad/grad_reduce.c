@@ -11,7 +11,7 @@ static int64_t *reduced_axes(struct grad *r, int64_t *n) {
     int64_t *axes = NULL;
     int32_t rank = grad_rank(r, r->x[0]);
     bool known;
-    if (shape_axes(&s, 1, "axes", rank, &axes, n, &known) || !known) {
+    if (shape_axes(&s, 1, rank, &axes, n, &known) || !known) {
         grad_refuse(r, "its axes are not constant");
         *n = 0;
         return NULL;

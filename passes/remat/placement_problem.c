@@ -3,6 +3,7 @@
 // the groups of clusters that share a device; routes for tensors of the sizes of this graph.
 #include "passes/remat/placement_problem.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "ir/base/checked.h"
@@ -150,6 +151,7 @@ static bool open_making(struct making *k) {
 
 status placement_problem_make(struct graph *g, const struct remat *r, const struct rig *rig,
                               struct pass_context *c, struct placement *out) {
+    assert(rig->places.n_devices > 0 && rig->cost);
     *out = rig->places;
     out->graph = r->problem;
     out->n_groups = 0;

@@ -3,6 +3,7 @@
 // runs. Views and constants may be listed or not: they are added where they are needed.
 #include "passes/remat/remat.h"
 
+#include <assert.h>
 #include <stdarg.h>
 
 #include "ir/base/json.h"
@@ -110,6 +111,7 @@ static status read_plan(struct reading *x, const json_t *root, struct arena *a, 
 
 status remat_read(const struct graph *g, const struct remat *r, const char *path, struct arena *a,
                   struct diags *d, struct steps *out) {
+    assert(r->clusters.n == r->units.n); // a fine problem
     struct arena scratch = arena_make(a->mem);
     struct reading x = {.g = g, .r = r, .path = path, .d = d, .scratch = &scratch};
     struct source *source = NULL;

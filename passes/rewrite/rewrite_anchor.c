@@ -14,6 +14,8 @@
 // Compress does not support rank 0, so a scalar is reshaped to a vector first.
 #include "passes/rewrite/rewrite.h"
 
+#include <assert.h>
+
 bool rewrite_can_anchor(const struct graph *g, value_id v) {
     return v.i && type_is_static(graph_value(g, v)->type);
 }
@@ -51,6 +53,7 @@ value_id rewrite_empty(struct rewrite *r, value_id v) {
 
 // Made from the smallest output, since a token is one more reader of it.
 value_id rewrite_token(struct rewrite *r, node_id after) {
+    assert(after.i > 0 && after.i < r->n_nodes); // not a control node
     const struct node *n = graph_node(r->g, after);
     value_id best = VALUE_NONE;
     int64_t least = 0, size;

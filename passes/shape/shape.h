@@ -70,10 +70,10 @@ bool shape_reals(const struct shape *s, uint32_t k, double **at, int64_t *n);
 // The only element of an input of any type, also of an integer that was cast to a float.
 bool shape_real(const struct shape *s, uint32_t k, double *x);
 #define SHAPE_NO_INPUT UINT32_MAX // for shape_axes: the axes are an attribute in all opsets
-// Axes given as input k or as attribute, normalised to 0 .. rank-1. *known = false: the content of
-// the input is unknown. *n = 0: no axes are given.
-status shape_axes(const struct shape *s, uint32_t k, const char *attr, int32_t rank, int64_t **axes,
-                  int64_t *n, bool *known);
+// Axes given as input k or as attribute "axes", normalised to 0 .. rank-1. *known = false: the
+// content of the input is unknown. *n = 0: no axes are given.
+status shape_axes(const struct shape *s, uint32_t k, int32_t rank, int64_t **axes, int64_t *n,
+                  bool *known);
 status shape_axis(const struct shape *s, int64_t axis, int32_t rank,
                   int32_t *out); // one, normalised
 

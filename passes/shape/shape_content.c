@@ -63,21 +63,23 @@ static status content_cast(struct shape *s) {
     return shape_set_content(s, 0, out, n);
 }
 
+// Results that hold for symbols too: neutral elements, equality of a symbol with itself.
+static bool symbolic(enum op op, struct term a, struct term b, struct term *out) {
+    bool a_neutral = a.known && ((op == OP_Mul && a.x == 1) || (op == OP_Add && a.x == 0));
+    bool b_neutral = b.known && (((op == OP_Mul || op == OP_Div) && b.x == 1) ||
+                                 ((op == OP_Add || op == OP_Sub) && b.x == 0));
+    bool same = op == OP_Equal && !a.known && !b.known && a.symbol && a.symbol == b.symbol;
+    *out = a_neutral ? b : b_neutral ? a : term_of(1);
+    return a_neutral || b_neutral || same;
+}
+
 static struct term arithmetic(enum op op, struct term a, struct term b) {
-    struct term r = {.known = true};
-    // Neutral elements leave symbols unchanged.
-    if (op == OP_Mul && a.known && a.x == 1)
-        return b;
-    if ((op == OP_Mul || op == OP_Div) && b.known && b.x == 1)
-        return a;
-    if (op == OP_Add && a.known && a.x == 0)
-        return b;
-    if ((op == OP_Add || op == OP_Sub) && b.known && b.x == 0)
-        return a;
-    if (op == OP_Equal && !a.known && !b.known && a.symbol && a.symbol == b.symbol)
-        return term_of(1);
+    struct term r;
+    if (symbolic(op, a, b, &r))
+        return r;
     if (!a.known || !b.known)
         return (struct term){0};
+    r = (struct term){.known = true};
     bool fits = true, divides = b.x != 0 && !(a.x == INT64_MIN && b.x == -1);
     switch (op) {
     case OP_Add:

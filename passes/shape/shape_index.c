@@ -144,58 +144,77 @@ status shape_space_to_depth(struct shape *s) {
     return blocks(s, false);
 }
 
-// Resize: sizes (input 3) or scales (input 2), for all axes or those of `axes`; a policy may keep
-// the aspect ratio.
+struct resize {
+    struct dim dims[LIMIT_RANK]; // in: of the input; out: of the output
+    int64_t *axes, n_axes;       // of sizes and scales; n_axes = 0: all axes
+    int64_t n;                   // number of sizes or scales
+};
+
+static struct dim *resized(struct resize *r, int64_t i) {
+    return &r->dims[r->n_axes ? r->axes[i] : i];
+}
+
+// Sizes, or their largest or smallest ratio for all axes, as keep_aspect_ratio_policy selects.
+static status resize_by_sizes(struct shape *s, struct resize *r) {
+    int64_t *sizes, n = 0;
+    bool known = shape_numbers(s, 3, &sizes, &n);
+    if (known && n != r->n)
+        return shape_fail(s, "sizes has %lld numbers for %lld axes", (long long)n, (long long)r->n);
+    const char *policy = node_text(s->g, s->n, "keep_aspect_ratio_policy", "stretch");
+    double ratio = -1;
+    for (int64_t i = 0; known && i < r->n && strcmp(policy, "stretch") != 0; i++) {
+        struct dim d = *resized(r, i);
+        double one = d.size > 0 ? (double)sizes[i] / (double)d.size : 0;
+        bool smaller = strcmp(policy, "not_larger") == 0;
+        ratio = ratio < 0 || (smaller ? one < ratio : one > ratio) ? one : ratio;
+    }
+    for (int64_t i = 0; i < r->n; i++) {
+        struct dim *d = resized(r, i);
+        *d = !known      ? dim_unknown()
+             : ratio < 0 ? dim_of(sizes[i])
+                         : dim_of((int64_t)floor(ratio * (double)d->size + .5));
+    }
+    return ST_OK;
+}
+
+static status resize_by_scales(struct shape *s, struct resize *r, const double *scales, int64_t n) {
+    if (n != r->n)
+        return shape_fail(s, "scales has %lld numbers for %lld axes", (long long)n,
+                          (long long)r->n);
+    for (int64_t i = 0; i < n; i++) {
+        struct dim *d = resized(r, i);
+        if (!(scales[i] > 0))
+            return shape_fail(s, "a scale is %g; scales must be positive", scales[i]);
+        // Scales are float32, and runtimes multiply in that precision.
+        *d = dim_known(*d)    ? dim_of((int64_t)floorf((float)d->size * (float)scales[i]))
+             : scales[i] == 1 ? *d
+                              : dim_unknown();
+    }
+    return ST_OK;
+}
+
+// Resize: by sizes (input 3) or scales (input 2), for all axes or those of `axes`.
 status shape_resize(struct shape *s) {
     const struct type *x = shape_ranked(s, 0);
-    int64_t *sizes, n = 0, *axes, n_axes;
+    struct resize r;
+    double *scales = NULL;
+    int64_t n = 0;
     bool known;
     if (!x)
         return shape_set_unranked(s, 0, shape_elem(s, 0));
-    status st = shape_axes(s, SHAPE_NO_INPUT, "axes", x->rank, &axes, &n_axes, &known);
+    status st = shape_axes(s, SHAPE_NO_INPUT, x->rank, &r.axes, &r.n_axes, &known);
     if (st)
         return st;
-    int64_t count = n_axes ? n_axes : x->rank;
-    struct dim dims[LIMIT_RANK];
-    memcpy(dims, x->dims, (size_t)x->rank * sizeof *dims);
-    double *scales = NULL;
-    if (shape_has(s, 3)) {
-        bool have = shape_numbers(s, 3, &sizes, &n);
-        if (have && n != count)
-            return shape_fail(s, "sizes has %lld numbers for %lld axes", (long long)n,
-                              (long long)count);
-        const char *policy = node_text(s->g, s->n, "keep_aspect_ratio_policy", "stretch");
-        double ratio = -1;
-        for (int64_t i = 0; have && i < count && strcmp(policy, "stretch") != 0; i++) {
-            struct dim d = x->dims[n_axes ? axes[i] : i];
-            double r = d.size > 0 ? (double)sizes[i] / (double)d.size : 0;
-            bool smaller = strcmp(policy, "not_larger") == 0;
-            ratio = ratio < 0 || (smaller ? r < ratio : r > ratio) ? r : ratio;
-        }
-        for (int64_t i = 0; i < count; i++) {
-            struct dim *d = &dims[n_axes ? axes[i] : i];
-            *d = !have       ? dim_unknown()
-                 : ratio < 0 ? dim_of(sizes[i])
-                             : dim_of((int64_t)floor(ratio * (double)d->size + .5));
-        }
-    } else if (shape_reals(s, 2, &scales, &n) && n > 0) {
-        if (n != count)
-            return shape_fail(s, "scales has %lld numbers for %lld axes", (long long)n,
-                              (long long)count);
-        for (int64_t i = 0; i < count; i++) {
-            struct dim *d = &dims[n_axes ? axes[i] : i];
-            if (!(scales[i] > 0))
-                return shape_fail(s, "a scale is %g; scales must be positive", scales[i]);
-            // Scales are float32: the product is taken in that precision by runtimes.
-            *d = dim_known(*d)    ? dim_of((int64_t)floorf((float)d->size * (float)scales[i]))
-                 : scales[i] == 1 ? *d
-                                  : dim_unknown();
-        }
-    } else {
-        for (int64_t i = 0; i < count; i++)
-            dims[n_axes ? axes[i] : i] = dim_unknown();
-    }
-    return shape_set(s, 0, x->elem, dims, x->rank);
+    r.n = r.n_axes ? r.n_axes : x->rank;
+    memcpy(r.dims, x->dims, (size_t)x->rank * sizeof *r.dims);
+    if (shape_has(s, 3))
+        st = resize_by_sizes(s, &r);
+    else if (shape_reals(s, 2, &scales, &n) && n > 0)
+        st = resize_by_scales(s, &r, scales, n);
+    else
+        for (int64_t i = 0; i < r.n; i++)
+            *resized(&r, i) = dim_unknown();
+    return st ? st : shape_set(s, 0, x->elem, r.dims, x->rank);
 }
 
 status shape_grid_sample(struct shape *s) {
@@ -215,7 +234,7 @@ status shape_center_crop_pad(struct shape *s) {
     bool known;
     if (!x)
         return shape_set_unranked(s, 0, shape_elem(s, 0));
-    status st = shape_axes(s, SHAPE_NO_INPUT, "axes", x->rank, &axes, &n_axes, &known);
+    status st = shape_axes(s, SHAPE_NO_INPUT, x->rank, &axes, &n_axes, &known);
     if (st)
         return st;
     int64_t count = n_axes ? n_axes : x->rank;

@@ -9,7 +9,7 @@ status shape_reduce(struct shape *s) {
         return shape_set_unranked(s, 0, shape_elem(s, 0));
     int64_t *axes, n;
     bool known, gone[LIMIT_RANK] = {false}, keep = node_int(s->n, "keepdims", 1) != 0;
-    status st = shape_axes(s, 1, "axes", t->rank, &axes, &n, &known);
+    status st = shape_axes(s, 1, t->rank, &axes, &n, &known);
     if (st)
         return st;
     if (!known)

@@ -2,6 +2,7 @@
 // merged with declared ones; a contradiction is an error that names both.
 #include "passes/shape/shape.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "ir/base/checked.h"
@@ -194,11 +195,11 @@ status shape_axis(const struct shape *s, int64_t axis, int32_t rank, int32_t *ou
     return ST_OK;
 }
 
-status shape_axes(const struct shape *s, uint32_t k, const char *attr, int32_t rank, int64_t **axes,
-                  int64_t *n, bool *known) {
+status shape_axes(const struct shape *s, uint32_t k, int32_t rank, int64_t **axes, int64_t *n,
+                  bool *known) {
     *n = 0;
     *known = true;
-    const struct attr *a = node_attr(s->n, attr);
+    const struct attr *a = node_attr(s->n, "axes");
     if (shape_has(s, k)) {
         if (!shape_numbers(s, k, axes, n)) {
             *known = false;
@@ -314,6 +315,7 @@ status shape_unknown(struct shape *s) {
 }
 
 status shape_infer(struct graph *g, node_id id, struct diags *d) {
+    assert(id.i > 0 && id.i < g->nodes.n && !graph_node(g, id)->removed);
     struct model *m = g->model;
     const struct node *n = graph_node(g, id);
     struct shape s = {g, id, n, m->arena, d, model_opset(m, "")};

@@ -125,7 +125,7 @@ status shape_squeeze(struct shape *s) {
     bool known, gone[LIMIT_RANK] = {false};
     if (!x)
         return shape_set_unranked(s, 0, shape_elem(s, 0));
-    status st = shape_axes(s, 1, "axes", x->rank, &axes, &n, &known);
+    status st = shape_axes(s, 1, x->rank, &axes, &n, &known);
     if (st)
         return st;
     for (int32_t i = 0; n == 0 && i < x->rank; i++) {
@@ -162,7 +162,7 @@ status shape_unsqueeze(struct shape *s) {
     if (count > LIMIT_RANK - x->rank)
         return shape_fail(s, "the output would have %lld dimensions", (long long)(count + x->rank));
     int32_t rank = x->rank + (int32_t)count;
-    status st = shape_axes(s, 1, "axes", rank, &axes, &n, &known);
+    status st = shape_axes(s, 1, rank, &axes, &n, &known);
     if (st)
         return st;
     struct dim dims[LIMIT_RANK];
@@ -273,7 +273,7 @@ status shape_slice(struct shape *s) {
     bool known;
     if (!x)
         return shape_set_unranked(s, 0, shape_elem(s, 0));
-    status st = shape_axes(s, 3, "axes", x->rank, &axes, &n_axes, &known);
+    status st = shape_axes(s, 3, x->rank, &axes, &n_axes, &known);
     if (st)
         return st;
     struct dim dims[LIMIT_RANK];
@@ -307,7 +307,7 @@ status shape_pad(struct shape *s) {
     bool known;
     if (!x)
         return shape_set_unranked(s, 0, shape_elem(s, 0));
-    status st = shape_axes(s, 3, "axes", x->rank, &axes, &n_axes, &known);
+    status st = shape_axes(s, 3, x->rank, &axes, &n_axes, &known);
     if (st)
         return st;
     struct dim dims[LIMIT_RANK];

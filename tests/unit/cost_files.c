@@ -1,5 +1,5 @@
 // Files about costs, read and applied by the whole pass: what comes out, and that running out of
-// memory at any moment is told and leaks nothing.
+// memory at any moment is reported and leaks nothing.
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
@@ -80,7 +80,7 @@ static void files_are_applied_in_their_order(void **state) {
     unlink(costs);
 }
 
-static void no_room_is_told(void **state) {
+static void out_of_memory_is_reported(void **state) {
     (void)state;
     char profile[64], costs[64];
     int64_t result[3], workspace_bytes;
@@ -104,7 +104,7 @@ static void no_room_is_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_are_applied_in_their_order),
-        cmocka_unit_test(no_room_is_told),
+        cmocka_unit_test(out_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -201,7 +201,7 @@ static const char crossing[] = "mfc 1\nir_version 8\nopset 17\ngraph \"g\" {\n"
                                "  %f = Concat(%e, %d, axis=0) : f32[380]\n"
                                "  output %f\n}\n";
 
-static void without_groups_the_sizes_are_exact(void **state) {
+static void without_clusters_the_sizes_are_exact(void **state) {
     (void)state;
     struct stage s;
     struct remat r;
@@ -211,12 +211,12 @@ static void without_groups_the_sizes_are_exact(void **state) {
     assert_int_equal(r.problem.persistent_bytes, 400 + 8);
     assert_int_equal(problem_given_peak(&r.problem, &s.scene.arena), peak_of(&s, s.m->graph));
     assert_true(r.problem.keep[6] && !r.problem.keep[5]);
-    assert_int_equal(r.problem.bytes[3], 240); // the indices are read by nobody
+    assert_int_equal(r.problem.bytes[3], 240); // the indices are dead
     assert_int_equal(r.problem.workspace[3], 480);
     stage_close(&s);
 }
 
-// A chain of small steps to an output that is read by nobody else runs once and together.
+// A chain of small steps to an output with no other reader is one cluster that runs once.
 static void chains_to_an_output_are_one_group(void **state) {
     (void)state;
     static const char text[] = "mfc 1\nir_version 8\nopset 17\ngraph \"g\" {\n"
@@ -238,7 +238,7 @@ static void chains_to_an_output_are_one_group(void **state) {
     stage_close(&s);
 }
 
-static void contradictions_are_told(void **state) {
+static void contradictions_are_reported(void **state) {
     (void)state;
     struct mem mem = mem_make(MEM_UNLIMITED);
     struct arena a = arena_make(&mem);
@@ -267,7 +267,7 @@ static void contradictions_are_told(void **state) {
 }
 
 // Wherever memory runs out, the answer is that it did.
-static void no_room_is_told(void **state) {
+static void out_of_memory_is_reported(void **state) {
     (void)state;
     struct mem mem = mem_make(MEM_UNLIMITED);
     struct arena a = arena_make(&mem);
@@ -304,10 +304,10 @@ static void no_room_is_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_schedules_keep_meaning_and_memory),
-        cmocka_unit_test(without_groups_the_sizes_are_exact),
+        cmocka_unit_test(without_clusters_the_sizes_are_exact),
         cmocka_unit_test(chains_to_an_output_are_one_group),
-        cmocka_unit_test(contradictions_are_told),
-        cmocka_unit_test(no_room_is_told),
+        cmocka_unit_test(contradictions_are_reported),
+        cmocka_unit_test(out_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -221,7 +221,7 @@ static void expect_kept_order(struct scene *s, const struct graph *g, const stru
 
 // No two nodes that compute something big have the same operator, attributes and operands: ONNX
 // Runtime would merge them.
-static void expect_no_twins(const struct graph *g, const struct graph *was) {
+static void expect_no_duplicates(const struct graph *g, const struct graph *was) {
     for (uint32_t i = 1; i < was->nodes.n; i++)
         for (uint32_t k = i + 1; k < was->nodes.n; k++) {
             const struct node *x = graph_node(g, (node_id){i}), *y = graph_node(g, (node_id){k});
@@ -244,7 +244,7 @@ static void any_order_is_kept(const char *shapes) {
             n_changed += natural.at[i].i != m->graph->order.at[i].i;
         rewrite(&s, m, shapes);
         expect_kept_order(&s, m->graph, was->graph);
-        expect_no_twins(m->graph, was->graph);
+        expect_no_duplicates(m->graph, was->graph);
         status st = equivalence_check(was, m, &s.diags);
         if (st)
             print_message("seed %d: %s\n", (int)seed, s.diags.list.at[0].text);
