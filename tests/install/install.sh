@@ -69,11 +69,11 @@ for program in ./shared ./static project/build/pipeline project/build/pipeline_s
     [ $rc = 8 ] && grep -q 'missing.onnx.*\[io\]' err || fail "$program: $rc $(cat err)"
     [ ! -e out.onnx ] || fail "$program left an output"
 done
-echo "a cost model of one's own: what is dear to send is not sent"
+echo "a cost model of one's own: what is expensive to send is not sent"
 $cc $flags -Wall -Wextra -Werror "$source/examples/cost_model.c" $(pkg-config --cflags --libs mfc) -o cost_model
 for price in 0 1e9; do
     ./cost_model "$source/examples/mlp.onnx" $price.mfc 2xV100-16GB $price || fail "cost_model $price"
 done
 grep -q 'role="transfer"' 0.mfc || fail "nothing is sent though it costs nothing"
-! grep -q 'role="transfer"' 1e9.mfc || fail "what is dear is sent"
+! grep -q 'role="transfer"' 1e9.mfc || fail "what is expensive is sent"
 echo "done"

@@ -1,6 +1,6 @@
 // What goes wrong on ONNX Runtime unless care is taken, on ONNX Runtime, at every level: the graphs of tests/text/rewrite, which
 // say what the care is. Their nodes run in the order of the file, and as often as they stand there; a random Dropout whose mask
-// nobody reads stays random.
+// is dead stays random.
 //
 //     node pitfalls.mjs MFC FOLDER
 import assert from 'node:assert/strict';

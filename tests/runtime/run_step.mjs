@@ -98,7 +98,7 @@ await settle();
 const start = memory(), runs = [];
 let base = start.anonymous;
 
-// One run; nothing of it stays behind but figures. Operators that draw numbers go on drawing, so that only the first run of one
+// One run; nothing of it stays behind but figures. Random operators go on drawing, so that only the first run of one
 // process can be compared with that of another: `seen` gets its outputs.
 async function run(names, seen) {
   await settle();
