@@ -23,8 +23,13 @@ WORDS = [
     (r"\bbared\b", "newly fusible"),
     (r"\bshaken\b", "perturbed"),
     (r"\bmates?\b", "peer"),
-    (r"\bpresets?\b", "default"),
     (r"nodes that draw|that draws? numbers", "random nodes"),
+    (r"how far from the (optimum|best)|distance from the optimum", "optimality gap"),
+    (r"every tensor has its place", "no overlapping addresses"),
+    (r"what is to be small", "objective to minimize"),
+    (r"pretended", "sink"),
+    (r"reckon", "evaluate, estimate"),
+    (r"cannot treat", "does not support"),
 ]
 
 LATER = [
@@ -34,19 +39,13 @@ LATER = [
     (r"laid out|lays out", "arena, static layout"),
     (r"fixed part|held throughout", "persistent memory"),
     (r"by liveness", "liveness peak"),
-    (r"how far from the (optimum|best)|distance from the optimum", "optimality gap"),
-    (r"every tensor has its place", "no overlapping addresses"),
-    (r"what is to be small", "objective to minimize"),
     (r"\bheats?\b|hottest|\bhotter\b", "temperature"),
     (r"put aside|cold storage", "offload"),
     (r"no[ _]room", "out of memory, slack"),
-    (r"pretended", "sink"),
     (r"priced cuts?|one cut, priced", "Lagrangian relaxation of a cut"),
     (r"given starts?", "initial solution"),
     (r"\bdear(er|est)?\b", "expensive"),
     (r"strike_out|struck out|strikes? out", "drop_refuted_bounds"),
-    (r"reckon", "evaluate, estimate"),
-    (r"cannot treat", "does not support"),
     (r"for people|for machines", "human-readable, machine-readable"),
     (r"as they stand in the file", "in file order"),
     (r"says? of (itself|themselves)", "reports, claims"),
@@ -66,8 +65,11 @@ counts, found = [0] * len(rules), []
 for path in tree.files(*ENDINGS):
     if path.endswith(SKIPPED):
         continue
-    for number, text in tree.lines(path):
-        for i, (rule, instead) in enumerate(rules):
+    lines = tree.lines(path)
+    whole = "\n".join(text for _, text in lines)
+    present = [(i, *r) for i, r in enumerate(rules) if r[0].search(whole)]
+    for number, text in lines:
+        for i, rule, instead in present:
             for m in rule.finditer(text):
                 if any(m.group(0) == what and part in path for what, part in ALLOWED):
                     continue
