@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ir/base/checked.h"
-#include "ir/base/varint.h"
+#include "ir/varint.h"
 
 enum emit_wire { EMIT_VARINT = 0, EMIT_DELIMITED = 2, EMIT_FIXED32 = 5 };
 

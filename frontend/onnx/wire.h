@@ -12,7 +12,7 @@
 #include <protobuf-c/protobuf-c.h>
 
 #include "ir/base/file.h"
-#include "ir/base/varint.h"
+#include "ir/varint.h"
 
 // Bytes that the slim copy leaves out, and the number of their field.
 struct wire_lift {
