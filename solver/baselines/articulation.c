@@ -1,17 +1,17 @@
-// Articulation points by Hopcroft and Tarjan's depth-first search: a node is one when some subtree
-// below it has no edge that reaches above it; a root is one when it has two subtrees. The search
-// keeps its own stack, since graphs may be a chain of millions of nodes.
+// Articulation points by the depth-first search of Hopcroft and Tarjan (1973). A node is one if
+// some subtree below it has no edge to an ancestor of the node; a root is one if it has two
+// subtrees. The search uses an explicit stack (the parent links), since a graph may be a chain of
+// millions of nodes.
 #include "solver/baselines/articulation.h"
 
 struct search {
     const struct problem *p;
-    int32_t n;                           // nodes with smaller numbers take part
-    int32_t *seen_at, *low, *parent, *k; // k: how many neighbours were looked at
+    int32_t n;                           // the search covers nodes 0 .. n-1
+    int32_t *seen_at, *low, *parent, *k; // k: neighbours visited so far
     int32_t clock;
 };
 
-// Neighbour number k of v: first those it reads, then those that read it; -1: there are no more,
-// -2: this one takes no part.
+// Neighbour number k of v, inputs first, then consumers; -1: there are no more, -2: not covered.
 static int32_t neighbour(const struct search *s, int32_t v, int32_t k) {
     const struct problem *p = s->p;
     int32_t n_in = p->in_start[v + 1] - p->in_start[v];
@@ -37,7 +37,7 @@ static void search_from(struct search *s, int32_t root, bool *is_point) {
         } else if (w >= 0) {
             if (w != s->parent[v] && s->seen_at[w] < s->low[v])
                 s->low[v] = s->seen_at[w];
-        } else { // v is done; its parent learns how high it reaches
+        } else { // v is done: update the low-link of its parent
             int32_t up = s->parent[v];
             if (up >= 0 && s->low[v] < s->low[up])
                 s->low[up] = s->low[v];

@@ -1,11 +1,11 @@
-// What the published baselines share: see baseline.h.
+// Shared by the published baselines (baseline.h).
 #include "solver/baselines/baseline.h"
 
 #include <string.h>
 
 #include "solver/baselines/articulation.h"
 
-// The forward part is what comes before the first backward node.
+// The forward part ends before the first backward node.
 static int32_t known_forward(const struct problem *p) {
     int32_t k = 0;
     while (k < p->n && !p->backward[k])

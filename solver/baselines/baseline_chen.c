@@ -1,14 +1,14 @@
 // One level of checkpoints: Chen, Xu, Zhang and Guestrin, "Training deep nets with sublinear memory
-// cost", 2016, in the form that Checkmate compares with: checkpoints are chosen among the
+// cost" (2016), in the form that Checkmate compares with. Checkpoints are chosen among the
 // articulation points of the forward graph, or among all nodes in order (linear).
 //
-// chen-sqrt takes every sqrt(n)-th candidate. When that does not fit, other distances are tried.
-// chen-greedy closes a segment when the sizes in it exceed a limit b (Algorithm 3); b is searched.
+// chen-sqrt takes every sqrt(n)-th candidate; if that does not fit, it tries other distances.
+// chen-greedy ends a segment when its bytes exceed a limit b (Algorithm 3), for a range of b.
 #include "solver/baselines/baseline.h"
 
 #include <math.h>
 
-// Every node between checkpoints is in a unit of its own level: all states between units are kept.
+// One level: with n_forward states, every state between units is stored.
 static status try_ends(struct baseline *b, const bool *ends) {
     return baseline_try(b, ends, BASELINE_MULTILEVEL, b->n_forward);
 }
@@ -31,7 +31,7 @@ static status chen_sqrt(struct solve_run *r, bool linear) {
         return diag_out_of_memory(r->diags);
     int32_t root = (int32_t)sqrt((double)b.n_candidates);
     st = try_distance(&b, ends, root > 0 ? root : 1);
-    // Nearest distances first, up and down by a tenth, until one fits.
+    // Distances up and down from the root in steps of a tenth, until one fits.
     double up = root, down = root;
     while (st == ST_OK && solve_best_cost(r) == INT64_MAX && !stop_now(r->stop) &&
            (up < b.n_candidates || down > 1)) {
@@ -66,14 +66,15 @@ static status chen_greedy(struct solve_run *r, bool linear) {
     bool *ends = ARENA_ARRAY(r->arena, bool, b.n_forward);
     if (!ends)
         return diag_out_of_memory(r->diags);
-    double total = 1, most = 1;
+    double total = 1, largest = 1;
     for (int32_t i = 0; i < b.n_forward; i++) {
         double x = (double)r->p->bytes[i];
         total += x;
-        most = x > most ? x : most;
+        largest = x > largest ? x : largest;
     }
-    // From one segment for all down to segments of one large node, in even ratios.
-    double ratio = pow(most / total / 2, 1.0 / (GREEDY_LIMITS - 1)), limit = total;
+    // Limits from one segment for the whole forward part down to segments of one large node, in a
+    // geometric sequence.
+    double ratio = pow(largest / total / 2, 1.0 / (GREEDY_LIMITS - 1)), limit = total;
     for (int k = 0; k < GREEDY_LIMITS && st == ST_OK && !stop_now(r->stop); k++, limit *= ratio) {
         choose_greedily(&b, limit, ends);
         st = try_ends(&b, ends);

@@ -1,5 +1,5 @@
-// The schedule of a framework without rematerialization: every node once, in the given order, held
-// until its last use.
+// The schedule of a framework without rematerialization: every node runs once, in the given order,
+// and its output stays in memory until its last use.
 #include "solver/methods.h"
 
 status baseline_keep_all(struct solve_run *r) {

@@ -1,11 +1,11 @@
-// Checkmate's "last node": at every stage only the output of the node before is held; all else that
-// a node reads, and what that reads, runs again. The least memory that a fixed rule gives, at a
-// cost that grows with the square of the graph.
+// Checkmate's "last node" baseline: each stage keeps only the output of the previous node and
+// recomputes all other ancestors that its node needs. This gives the smallest memory of any fixed
+// rule, at a cost that grows with the square of the graph.
 #include "solver/methods.h"
 
-#define MOST_RUNS ((int64_t)1 << 26) // longer schedules are not tried
+#define MAX_RUNS ((int64_t)1 << 26) // no plan for graphs whose schedule would be longer
 
-// Marks the nodes that must run for v to run: all ancestors, except through what is held.
+// Marks the nodes that must run for v: v and its ancestors, up to tensors in memory.
 static int64_t mark_needed(const struct problem *p, int32_t v, int32_t *needed_for,
                            int32_t *lowest) {
     int64_t n = 1;
@@ -37,7 +37,7 @@ status baseline_last_node(struct solve_run *r) {
     for (int32_t v = 0; v < p->n && !stop_now(r->stop); v++) {
         int32_t lowest;
         int64_t n = mark_needed(p, v, needed_for, &lowest);
-        if ((int64_t)out.n + n > MOST_RUNS)
+        if ((int64_t)out.n + n > MAX_RUNS)
             return ST_NO_PLAN;
         for (int32_t u = lowest; u <= v; u++)
             if (needed_for[u] == v + 1 && !VEC_PUSH(r->arena, &out, u))

@@ -1,13 +1,13 @@
-// Reversals: see reversal.h. The plan (which states are stored when) calls two operations: advance
-// runs units without their backward part, leaf runs one unit and then the backward nodes that wait
-// for it. What is held follows from the sequence alone, so storing a state costs nothing here: a
-// stored value is simply one that is not run again before it is read.
+// Reversals (reversal.h). A plan (which states are stored when) calls two operations: `advance`
+// runs units without their backward part; `leaf` runs one unit and the backward nodes placed at it.
+// The sequence alone determines what is in memory, so storing a state needs no step of its own: a
+// stored tensor is one that is not recomputed before it is read.
 #include "solver/baselines/reversal.h"
 
-// A schedule that runs the average node so often is of no use to anybody.
-#define MOST_RUNS 128
+// Maximum number of runs of the average node; longer schedules are useless.
+#define MAX_RUNS 128
 
-// ---- Making ----
+// ---- Units and backward nodes ----
 
 static bool find_units(struct reversal *r, const bool *ends) {
     int32_t n = 0;
@@ -18,8 +18,8 @@ static bool find_units(struct reversal *r, const bool *ends) {
     return true;
 }
 
-// The unit at which backward node number b runs. Units are reached from the last to the first, so
-// these numbers must not rise along the backward part.
+// at[b]: the unit at which backward node number b runs. Units are reached from last to first, so
+// at[] must not increase.
 static void place_backward(struct reversal *r, enum reversal_place place, const int32_t *unit_of,
                            int32_t *at) {
     const struct problem *p = r->p;
@@ -85,7 +85,7 @@ bool reversal_make(const struct problem *p, struct arena *a, int32_t n_forward, 
 // ---- Running nodes ----
 
 static void append(struct reversal *r, int32_t v) {
-    if ((int64_t)r->out.n > (int64_t)MOST_RUNS * r->p->n || r->out.n > INT32_MAX / 4)
+    if ((int64_t)r->out.n > (int64_t)MAX_RUNS * r->p->n || r->out.n > INT32_MAX / 4)
         r->too_long = true;
     else if (!VEC_PUSH(r->arena, &r->out, v))
         r->out_of_memory = true;
@@ -93,10 +93,10 @@ static void append(struct reversal *r, int32_t v) {
     r->episode_of[v] = r->episode;
 }
 
-// Whether v must run before somebody reads it now. What runs only once, or is kept to the end
-// anyway, is never run again; all else survives its episode only when it is stored, or, if not
-// strict, when nobody asked for a rerun.
-static bool is_lacking(const struct reversal *r, int32_t v) {
+// Must v run before it can be read now? A node that must run once, or is kept to the end, is never
+// recomputed. If strict, any other forward tensor is available only in the episode of its last run
+// or while it is stored.
+static bool is_missing(const struct reversal *r, int32_t v) {
     if (!r->ran[v])
         return true;
     if (!r->strict || v >= r->n_forward || r->p->once[v] || r->p->keep[v])
@@ -104,8 +104,8 @@ static bool is_lacking(const struct reversal *r, int32_t v) {
     return !r->stored[v] && r->episode_of[v] != r->episode;
 }
 
-// Runs what v lacks, and what that lacks, deepest first; then, if `itself`, v.
-static void supply(struct reversal *r, int32_t v, bool itself) {
+// Runs v after its missing ancestors, deepest first.
+static void materialize(struct reversal *r, int32_t v) {
     const struct problem *p = r->p;
     r->stack.n = 0;
     if (!VEC_PUSH(r->arena, &r->stack, v))
@@ -114,12 +114,12 @@ static void supply(struct reversal *r, int32_t v, bool itself) {
         int32_t top = r->stack.at[r->stack.n - 1];
         size_t before = r->stack.n;
         for (int32_t k = p->in_start[top]; k < p->in_start[top + 1]; k++)
-            if (is_lacking(r, p->in_of[k]) && !VEC_PUSH(r->arena, &r->stack, p->in_of[k]))
+            if (is_missing(r, p->in_of[k]) && !VEC_PUSH(r->arena, &r->stack, p->in_of[k]))
                 r->out_of_memory = true;
         if (r->stack.n > before)
             continue;
         r->stack.n--;
-        if (r->stack.n == 0 ? itself : is_lacking(r, top))
+        if (r->stack.n == 0 || is_missing(r, top))
             append(r, top);
     }
 }
@@ -132,9 +132,9 @@ static void run_unit(struct reversal *r, int32_t u, bool but_last) {
         if (again && r->strict && r->episode_of[v] == r->episode)
             continue;
         if (again)
-            supply(r, v, true);
+            materialize(r, v);
         else
-            append(r, v); // the first time, all that it reads has just run in order
+            append(r, v); // on the first run all inputs have just run, in order
     }
 }
 
@@ -150,7 +150,7 @@ static void leaf(struct reversal *r, int32_t u) {
     r->episode++;
     run_unit(r, u, r->fresh[u]);
     for (int32_t k = r->back_start[u]; k < r->back_start[u + 1]; k++)
-        supply(r, r->back[k], true);
+        materialize(r, r->back[k]);
 }
 
 static void store(struct reversal *r, int32_t u, bool stored) {
@@ -185,8 +185,8 @@ void reversal_multilevel(struct reversal *r, int32_t k) {
     multilevel(r, 0, r->n_units, k);
 }
 
-// The number of steps that `slots` states and `reruns` per step can reverse: binomial(slots +
-// reruns, slots), at most INT32_MAX.
+// The number of steps that `slots` states and `reruns` recomputations per step can reverse:
+// binomial(slots + reruns, slots), at most INT32_MAX.
 static int32_t reach(int32_t slots, int32_t reruns) {
     int64_t x = 1;
     for (int32_t k = 1; k <= slots && reruns >= 0; k++) {
@@ -197,18 +197,18 @@ static int32_t reach(int32_t slots, int32_t reruns) {
     return reruns < 0 ? 0 : (int32_t)x;
 }
 
-// Where to store the next state (Griewank and Walther, Algorithm 799): any split between these
-// limits gives the fewest reruns; the smaller part in front is the first of them.
+// Where to store the next state (Griewank and Walther, Algorithm 799): any split between two limits
+// gives the fewest recomputations; this takes the smallest.
 static int32_t split(int32_t n, int32_t slots) {
     int32_t reruns = 0;
     while (reach(slots, reruns) < n)
         reruns++;
-    int32_t least = reach(slots, reruns - 2), other = n - reach(slots - 1, reruns);
-    int32_t m = least > other ? least : other;
+    int32_t min_split = reach(slots, reruns - 2), other = n - reach(slots - 1, reruns);
+    int32_t m = min_split > other ? min_split : other;
     return m < 1 ? 1 : m > n - 1 ? n - 1 : m;
 }
 
-// Recursion goes one deeper with each slot, and only there.
+// The recursion depth is at most the number of slots.
 static void binomial(struct reversal *r, int32_t from, int32_t to, int32_t slots) {
     while (to - from > 1 && !r->out_of_memory && !r->too_long) {
         int32_t middle = slots > 1 ? from + split(to - from, slots) : to - 1;

@@ -88,7 +88,7 @@ static void an_infeasible_program(void **state) {
     scene_close(&s);
 }
 
-static void no_room_is_told(void **state) {
+static void out_of_memory_is_reported(void **state) {
     (void)state;
     for (int64_t k = 0;; k++) {
         struct scene s;
@@ -109,9 +109,9 @@ static void no_room_is_told(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_linear_program),   cmocka_unit_test(bad_prices_give_true_bounds),
-        cmocka_unit_test(an_integer_program), cmocka_unit_test(an_infeasible_program),
-        cmocka_unit_test(no_room_is_told),
+        cmocka_unit_test(a_linear_program),          cmocka_unit_test(bad_prices_give_true_bounds),
+        cmocka_unit_test(an_integer_program),        cmocka_unit_test(an_infeasible_program),
+        cmocka_unit_test(out_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

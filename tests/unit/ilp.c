@@ -91,7 +91,7 @@ static void early_ends_give_true_bounds(void **state) {
 }
 
 // Every allocation may fail: then the call says so, and all is given back.
-static void no_room_is_told(void **state) {
+static void out_of_memory_is_reported(void **state) {
     (void)state;
     for (int64_t k = 0;; k++) {
         struct scene s;
@@ -116,7 +116,7 @@ int main(void) {
         cmocka_unit_test(the_optimum_is_proven),
         cmocka_unit_test(the_least_budget),
         cmocka_unit_test(early_ends_give_true_bounds),
-        cmocka_unit_test(no_room_is_told),
+        cmocka_unit_test(out_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

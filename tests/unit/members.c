@@ -28,10 +28,9 @@ static void note(void *context, const struct solve_event *e) {
 }
 
 // A random problem, and the budget so many tenths of the way from the least to the most memory.
-static int64_t make_problem(struct scene *s, uint64_t seed, uint64_t index, int32_t most_nodes,
+static int64_t make_problem(struct scene *s, uint64_t seed, uint64_t index, int32_t max_nodes,
                             int share, struct problem *p) {
-    assert_int_equal(random_problem(&s->arena, &s->diags, seed, index, most_nodes, false, p),
-                     ST_OK);
+    assert_int_equal(random_problem(&s->arena, &s->diags, seed, index, max_nodes, false, p), ST_OK);
     int64_t peak = problem_given_peak(p, &s->arena), floor = problem_floor(p, NULL);
     return floor + (peak - floor) * share / 10;
 }
@@ -182,7 +181,7 @@ static void all_of_them_take_part(void **unused) {
     (void)unused;
     static const struct {
         uint64_t seed, index;
-        int32_t most_nodes;
+        int32_t max_nodes;
         int share;
     } cases[] = {{44, 3, 36, 6}, {42, 0, 160, 7}, {55, 7, 160, 5}, {55, 7, 160, 7}};
     struct watch sum = {0};
@@ -193,8 +192,8 @@ static void all_of_them_take_part(void **unused) {
         struct watch watch = {.cost = INT64_MAX};
         scene_open(&s);
         struct solve_options o = solve_defaults();
-        o.budget_bytes = make_problem(&s, cases[k].seed, cases[k].index, cases[k].most_nodes,
-                                      cases[k].share, &p);
+        o.budget_bytes =
+            make_problem(&s, cases[k].seed, cases[k].index, cases[k].max_nodes, cases[k].share, &p);
         o.seconds = 0;
         o.work = 1;
         o.gap = 0;

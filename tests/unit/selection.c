@@ -1,4 +1,5 @@
-// Project selection against all selections, and the priced cut against what it stands for.
+// Project selection against all selections, and the Lagrangian relaxation of a cut against what it
+// stands for.
 #include "tests/unit/unit.h"
 
 #include <math.h>
@@ -71,7 +72,7 @@ static void the_best_selection_is_found(void **state) {
     assert_true(n_some > CASES / 4);
 }
 
-// What a choice at a price says of itself is what its nodes say, and no price holds less than the
+// What a choice at a price reports is what its nodes say, and no price holds less than the
 // price without limit.
 static void a_choice_is_what_it_says(void **state) {
     (void)state;
