@@ -187,6 +187,9 @@ static inline struct value *graph_value(const struct graph *g, value_id v) {
 static inline struct node *graph_node(const struct graph *g, node_id n) {
     return &g->nodes.at[n.i];
 }
+static inline bool attr_is_list(enum attr_kind k) {
+    return (k >= ATTR_FLOATS && k <= ATTR_GRAPHS) || k == ATTR_SPARSES || k == ATTR_TYPES;
+}
 static inline bool value_same(value_id a, value_id b) {
     return a.i == b.i;
 }

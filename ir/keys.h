@@ -26,4 +26,3 @@
 #define KEY_DEVICE "dev.mfc.device"
 #define KEY_FROM   "dev.mfc.from" // of a transfer: the device that sends
 #define KEY_OFFSET "dev.mfc.offset"
-#define KEY_BYTES  "dev.mfc.bytes"

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "ir/base/checked.h"
 #include "solver/check/schedule_check.h"
 #include "solver/cuts/any_order.h"
 #include "solver/cuts/initial.h"
@@ -33,10 +34,6 @@ static bool has_steps(const struct schedule *s) {
 
 static int64_t bound_asked(const struct schedule *s) {
     return s->free_order ? s->bound_any : s->bound;
-}
-
-static int64_t at_least(int64_t a, int64_t b) {
-    return a > b ? a : b;
 }
 
 // A cheaper schedule of a smaller budget serves the larger one too; the larger one's own bounds
@@ -86,10 +83,10 @@ status curve_sweep(const struct problem *p, const struct solve_options *options,
             return st;
         if (has_steps(&out[k]))
             found[n_found++] = out[k].steps;
-        o.known_bound_any = at_least(o.known_bound_any, out[k].bound_any);
+        o.known_bound_any = int64_max(o.known_bound_any, out[k].bound_any);
         if (!o.free_order)
-            o.known_bound_given = at_least(o.known_bound_given, out[k].bound);
-        o.known_min_bytes = at_least(o.known_min_bytes, out[k].min_bytes);
+            o.known_bound_given = int64_max(o.known_bound_given, out[k].bound);
+        o.known_min_bytes = int64_max(o.known_min_bytes, out[k].min_bytes);
     }
     for (int32_t k = n - 1; k-- > 0;)
         take_over(&out[k], &out[k + 1]);
@@ -151,9 +148,9 @@ static status probe(const struct problem *p, const struct solve_options *o,
     }
     *failed = o->budget_bytes;
     if (st == ST_INFEASIBLE)
-        *proven = at_least(*proven, found.min_bytes);
+        *proven = int64_max(*proven, found.min_bytes);
     else if (bound_asked(&found) > o->target_cost)
-        *proven = at_least(*proven, o->budget_bytes + 1);
+        *proven = int64_max(*proven, o->budget_bytes + 1);
     return ST_OK;
 }
 
@@ -171,7 +168,7 @@ status curve_least_memory(const struct problem *p, const struct solve_options *o
         return ST_NO_PLAN;
     if (!any_order_min_bytes(p, o.free_order, max_cost, hooks->stop, a->mem, &proven))
         return diag_out_of_memory(d);
-    proven = at_least(proven, out->min_bytes);
+    proven = int64_max(proven, out->min_bytes);
     int64_t failed = proven - 1;
     if ((st = take_start(p, &o, hooks, a, d, out)) != ST_OK)
         return st;

@@ -113,10 +113,6 @@ static void read_list(struct reader *r, const struct reader_path *where, struct 
     a->n = n;
 }
 
-static bool is_list(enum attr_kind k) {
-    return (k >= ATTR_FLOATS && k <= ATTR_GRAPHS) || k == ATTR_SPARSES || k == ATTR_TYPES;
-}
-
 static struct attr read_attr(struct reader *r, const struct reader_path *where, struct graph *g,
                              const Onnx__AttributeProto *p) {
     struct attr a = {.name = reader_name(r, p->name),
@@ -139,7 +135,7 @@ static struct attr read_attr(struct reader *r, const struct reader_path *where, 
         a.kind = infer_kind(p);
     if (a.kind == ATTR_NONE)
         reader_error(r, DIAG_MALFORMED, where, "the attribute has neither type nor value");
-    else if (is_list(a.kind))
+    else if (attr_is_list(a.kind))
         read_list(r, where, g, p, &a);
     else
         read_single(r, where, g, p, &a);

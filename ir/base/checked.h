@@ -30,3 +30,17 @@ static inline bool checked_muldiv(int64_t a, int64_t b, int64_t c, int64_t *out)
     *out = (int64_t)r;
     return r >= INT64_MIN && r <= INT64_MAX;
 }
+
+// The larger and the smaller of two numbers, and their order for qsort.
+static inline int64_t int64_max(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static inline int64_t int64_min(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static inline int int64_compare(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}

@@ -64,7 +64,3 @@ bool map_put_int(struct map *m, int64_t key, int64_t value) {
 bool map_get_int(const struct map *m, int64_t key, int64_t *value) {
     return map_get(m, &key, sizeof key, value);
 }
-
-size_t map_count(const struct map *m) {
-    return HASH_COUNT(m->entries);
-}

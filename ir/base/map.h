@@ -24,4 +24,3 @@ bool map_put_text(struct map *m, const char *key, int64_t value);
 bool map_get_text(const struct map *m, const char *key, int64_t *value);
 bool map_put_int(struct map *m, int64_t key, int64_t value);
 bool map_get_int(const struct map *m, int64_t key, int64_t *value);
-size_t map_count(const struct map *m);

@@ -1,5 +1,5 @@
-// Counter-based random numbers: a draw is a pure function of (seed, chain, step, draw), so a search
-// gives the same result in whatever order and on however many threads its parts run.
+// Counter-based random numbers: the k-th draw of a stream is a pure function of (seed, chain, k),
+// so a search gives the same result in any order and on any number of threads.
 #pragma once
 
 #include <stdint.h>
@@ -11,14 +11,7 @@ static inline uint64_t rng_mix(uint64_t x) {
     return x ^ (x >> 31);
 }
 
-static inline uint64_t rng_at(uint64_t seed, uint64_t chain, uint64_t step, uint64_t draw) {
-    uint64_t x = rng_mix(seed + 0x9e3779b97f4a7c15u);
-    x = rng_mix(x ^ (chain + 0x9e3779b97f4a7c15u));
-    x = rng_mix(x ^ (step * 0xd1342543de82ef95u + 1));
-    return rng_mix(x ^ (draw * 0x9e3779b97f4a7c15u + 1));
-}
-
-// A stream for loops that draw one number after the other: (seed, chain) name it, `step` counts.
+// A stream, identified by (seed, chain); `step` counts its draws.
 struct rng {
     uint64_t key, step;
 };

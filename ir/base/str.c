@@ -97,6 +97,31 @@ void str_add_quoted(struct str *s, const char *bytes, size_t n) {
     str_add_char(s, '"');
 }
 
+void str_add_wrapped(struct str *s, const char *text, int indent) {
+    size_t column = (size_t)indent;
+    bool is_first = true; // on its line
+    for (const char *p = text; *p;) {
+        size_t n = strcspn(p, " \n");
+        if (!is_first && column + 1 + n > STR_WIDTH) {
+            str_addf(s, "\n%*s", indent, "");
+            column = (size_t)indent;
+        } else if (!is_first) {
+            str_add_char(s, ' ');
+            column++;
+        }
+        str_add_n(s, p, n);
+        column += n;
+        is_first = false;
+        p += n;
+        if (*p == ' ') {
+            p++;
+            continue;
+        }
+        for (; *p == '\n'; p++, is_first = true, column = (size_t)indent)
+            str_addf(s, "\n%*s", p[1] && p[1] != '\n' ? indent : 0, "");
+    }
+}
+
 void str_add_bytes(struct str *s, int64_t n_bytes) {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     if (n_bytes > -1024 && n_bytes < 1024) {
@@ -212,18 +237,13 @@ struct pool pool_make(struct arena *a) {
     return (struct pool){.arena = a};
 }
 
-static const char *pool_lookup(const struct pool *p, const char *text, size_t n) {
+const char *pool_intern_n(struct pool *p, const char *text, size_t n) {
     struct pool_entry *e;
     HASH_FIND(hh, p->entries, text, n, e);
-    return e ? e->text : NULL;
-}
-
-const char *pool_intern_n(struct pool *p, const char *text, size_t n) {
-    const char *known = pool_lookup(p, text, n);
-    if (known)
-        return known;
+    if (e)
+        return e->text;
     struct arena *uthash_arena = p->arena;
-    struct pool_entry *e = arena_alloc(p->arena, sizeof *e + n + 1);
+    e = arena_alloc(p->arena, sizeof *e + n + 1);
     if (!e)
         return NULL;
     memcpy(e->text, text, n);
@@ -233,33 +253,4 @@ const char *pool_intern_n(struct pool *p, const char *text, size_t n) {
 
 const char *pool_intern(struct pool *p, const char *text) {
     return pool_intern_n(p, text, strlen(text));
-}
-
-const char *pool_find(const struct pool *p, const char *text) {
-    return pool_lookup(p, text, strlen(text));
-}
-
-void str_add_wrapped(struct str *s, const char *text, int indent) {
-    size_t column = (size_t)indent;
-    bool is_first = true; // on its line
-    for (const char *p = text; *p;) {
-        size_t n = strcspn(p, " \n");
-        if (!is_first && column + 1 + n > STR_WIDTH) {
-            str_addf(s, "\n%*s", indent, "");
-            column = (size_t)indent;
-        } else if (!is_first) {
-            str_add_char(s, ' ');
-            column++;
-        }
-        str_add_n(s, p, n);
-        column += n;
-        is_first = false;
-        p += n;
-        if (*p == ' ') {
-            p++;
-            continue;
-        }
-        for (; *p == '\n'; p++, is_first = true, column = (size_t)indent)
-            str_addf(s, "\n%*s", p[1] && p[1] != '\n' ? indent : 0, "");
-    }
 }

@@ -69,4 +69,3 @@ struct pool {
 struct pool pool_make(struct arena *a);
 const char *pool_intern(struct pool *p, const char *text); // NULL: no room
 const char *pool_intern_n(struct pool *p, const char *text, size_t n);
-const char *pool_find(const struct pool *p, const char *text); // NULL: never interned

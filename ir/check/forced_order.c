@@ -66,11 +66,6 @@ static bool in_order(struct walk *w, struct forced *out) {
     return true;
 }
 
-static int by_size(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 status forced_order(const struct graph *g, const struct storage *s, struct arena *a,
                     struct diags *d, struct forced *out) {
     *out = (struct forced){0};
@@ -82,7 +77,7 @@ status forced_order(const struct graph *g, const struct storage *s, struct arena
     for (uint32_t i = 1; i < s->n; i++)
         if (!s->is_fixed[i])
             sizes[n++] = s->bytes[i];
-    qsort(sizes, n, sizeof *sizes, by_size);
+    qsort(sizes, n, sizeof *sizes, int64_compare);
     size_t low = 0, high = n - 1; // nothing is above the largest size: in order
     while (low < high) {
         size_t middle = (low + high) / 2;

@@ -94,10 +94,6 @@ static void print_element(struct printer *p, const struct attr *a, size_t i) {
     }
 }
 
-static bool is_list(enum attr_kind k) {
-    return (k >= ATTR_FLOATS && k <= ATTR_GRAPHS) || k == ATTR_SPARSES || k == ATTR_TYPES;
-}
-
 static void print_list(struct printer *p, const struct attr *a) {
     bool plain = a->kind == ATTR_FLOATS || a->kind == ATTR_INTS || a->kind == ATTR_STRINGS;
     if (!plain || a->n == 0)
@@ -119,7 +115,7 @@ static void print_reference(struct str *out, const struct attr *a) {
     str_add_char(out, '$');
     print_word(out, a->ref);
     if (a->kind != ATTR_NONE)
-        str_addf(out, " %s", is_list(a->kind) ? list_words[a->kind] : single_words[a->kind]);
+        str_addf(out, " %s", attr_is_list(a->kind) ? list_words[a->kind] : single_words[a->kind]);
 }
 
 void print_attr(struct printer *p, const struct attr *a) {
@@ -127,7 +123,7 @@ void print_attr(struct printer *p, const struct attr *a) {
     str_add_char(p->out, '=');
     if (a->ref)
         print_reference(p->out, a);
-    else if (is_list(a->kind))
+    else if (attr_is_list(a->kind))
         print_list(p, a);
     else
         print_single(p, a);

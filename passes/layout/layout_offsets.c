@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/base/checked.h"
 #include "passes/layout/layout_inner.h"
 
 #define SMALL_COUNT 256 // with fewer buffers, all are searched together
@@ -74,11 +75,6 @@ static status search(const struct layout_task *t, struct layout_offsets *out) {
     return st;
 }
 
-static int by_size(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 // The buffers of at most `limit` bytes, or the others.
 static size_t take_part(const struct layout_task *t, int64_t limit, bool small,
                         struct buffer *part) {
@@ -99,7 +95,7 @@ static status small_limit(const struct layout_task *t, int64_t share, int64_t *o
         return diag_out_of_memory(t->d);
     for (size_t i = 0; i < t->n; i++)
         sizes[i] = t->list[i].size;
-    qsort(sizes, t->n, sizeof *sizes, by_size);
+    qsort(sizes, t->n, sizeof *sizes, int64_compare);
     status st = offsets_max_live(t->list, t->n, t->a, t->d, &live);
     while (low < high && !st) {
         size_t middle = (low + high) / 2, n_part = take_part(t, sizes[middle], true, part);

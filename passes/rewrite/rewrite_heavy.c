@@ -5,14 +5,10 @@
 // light: they have no storage of their own, and their readers read the storage.
 #include <stdlib.h>
 
+#include "ir/base/checked.h"
 #include "passes/rewrite/rewrite.h"
 
 enum { LIGHT_SHARE = 200 };
-
-static int by_size(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
 
 status rewrite_weigh(struct rewrite *r) {
     struct arena *a = r->c->arena;
@@ -28,7 +24,7 @@ status rewrite_weigh(struct rewrite *r) {
     for (uint32_t i = 1; i < r->s.n; i++)
         if (!r->s.is_fixed[i])
             sizes[n++] = r->s.bytes[i];
-    qsort(sizes, n, sizeof *sizes, by_size);
+    qsort(sizes, n, sizeof *sizes, int64_compare);
     int64_t limit = (r->live.peak_bytes - r->s.persistent_bytes) / LIGHT_SHARE;
     for (size_t i = 0; i < n;) { // storages of one size are all light or all heavy
         int64_t size = sizes[i];

@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "ir/base/checked.h"
 #include "ir/base/rng.h"
 #include "solver/offsets/offsets_eject.h"
 #include "solver/offsets/offsets_exact.h"
@@ -31,24 +32,16 @@ struct run {
     int32_t *order;  // scratch
 };
 
-static int64_t larger(int64_t x, int64_t y) {
-    return x > y ? x : y;
-}
-
-static int64_t smaller(int64_t x, int64_t y) {
-    return x < y ? x : y;
-}
-
 static int64_t run_bound(const struct run *r) {
     int64_t bound = r->model.min_bytes;
     for (int32_t k = 0; k < r->model.n_parts; k++)
-        bound = larger(bound, r->model.part[k].bound);
+        bound = int64_max(bound, r->model.part[k].bound);
     return bound;
 }
 
 // No part needs a smaller arena than this.
 static int64_t run_goal(const struct run *r) {
-    return larger(run_bound(r), r->options->capacity_bytes);
+    return int64_max(run_bound(r), r->options->capacity_bytes);
 }
 
 static status part_initial(struct run *r, struct offsets_part *p) {
@@ -81,7 +74,7 @@ static int64_t luby(uint32_t i) {
 // each failure and grows with each success.
 static int64_t round_target(const struct run *r, const struct offsets_part *p, int32_t share,
                             uint64_t draw) {
-    int64_t goal = larger(p->bound, run_goal(r));
+    int64_t goal = int64_max(p->bound, run_goal(r));
     int64_t gap = p->best_bytes - 1 - goal;
     if (gap <= 0 || r->options->capacity_bytes > 0 || draw % 8 < 3)
         return goal;
@@ -111,7 +104,7 @@ static status part_round(struct run *r, struct offsets_part *p, uint32_t round) 
     int64_t target = round_target(r, p, *share, rng_next(&rng));
     bool exact = p->near && p->n <= OFFSETS_EXACT_ITEMS &&
                  (round < OFFSETS_ORDERS || rng_below(&rng, EJECT_EVERY) != 0);
-    w->limit = smaller(limit, w->used + ROUND_WORK * luby(round));
+    w->limit = int64_min(limit, w->used + ROUND_WORK * luby(round));
     status st = exact ? exact_round(r, p, target, round_kind(round, rng_next(&rng)))
                       : offsets_eject(p, target, rng_next(&rng), w, r->a, r->d);
     w->limit = limit;
@@ -201,7 +194,7 @@ static status finish(struct run *r, const struct buffer *buffers, size_t n,
         out->offset[i] = buffers[i].is_fixed ? buffers[i].fixed : 0;
     for (int32_t k = 0; k < r->model.n_parts; k++) {
         const struct offsets_part *p = &r->model.part[k];
-        out->arena_bytes = larger(out->arena_bytes, p->best_bytes);
+        out->arena_bytes = int64_max(out->arena_bytes, p->best_bytes);
         for (int32_t i = 0; i < p->n; i++)
             out->offset[p->input[i]] = p->best[i];
     }
@@ -235,7 +228,7 @@ status offsets_max_live(const struct buffer *buffers, size_t n, struct arena *a,
     *max_live = 0;
     for (int32_t k = 0; st == ST_OK && k < model.n_parts; k++)
         for (int32_t s = 0; s < model.part[k].n_sections; s++)
-            *max_live = larger(*max_live, model.part[k].load[s]);
+            *max_live = int64_max(*max_live, model.part[k].load[s]);
     arena_free(&scratch);
     return st;
 }

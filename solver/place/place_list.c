@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/base/checked.h"
+
 // Limits of the recursion over duplicates: its depth, and the nodes probed for one node.
 enum { MAX_DUPLICATE_DEPTH = 4, MAX_PROBES = 100 };
 
@@ -23,10 +25,6 @@ struct list {
 
 static size_t at(const struct list *l, int32_t v, int32_t k) {
     return (size_t)v * (size_t)l->p->n_devices + (size_t)k;
-}
-
-static int64_t larger(int64_t a, int64_t b) {
-    return a > b ? a : b;
 }
 
 // ---- Order ----
@@ -89,7 +87,7 @@ static int64_t send_over(struct list *l, int32_t v, int32_t from, int32_t to, in
                          bool is_real) {
     const struct route *r = placement_route(l->p, from, to);
     for (int32_t k = 0; k < r->n_resources; k++)
-        time = larger(time, l->avail[r->resource[k]]);
+        time = int64_max(time, l->avail[r->resource[k]]);
     time += placement_transfer_cost(l->p, v, from, to);
     for (int32_t k = 0; is_real && k < r->n_resources; k++)
         l->avail[r->resource[k]] = time;
@@ -128,8 +126,8 @@ static int64_t run(struct list *l, int32_t v, int32_t device, int32_t depth, boo
     const struct problem *g = &l->p->graph;
     int64_t start = 0;
     for (int32_t e = g->in_start[v]; e < g->in_start[v + 1]; e++)
-        start = larger(start, make_available(l, g->in_of[e], device, depth, is_real));
-    start = larger(start, l->avail[device]) + placement_cost(l->p, v, device);
+        start = int64_max(start, make_available(l, g->in_of[e], device, depth, is_real));
+    start = int64_max(start, l->avail[device]) + placement_cost(l->p, v, device);
     if (is_real) {
         l->on[at(l, v, device)] = true;
         l->there[at(l, v, device)] = l->avail[device] = start;

@@ -6,11 +6,8 @@
 // device.
 #include <string.h>
 
+#include "ir/base/checked.h"
 #include "solver/sim/sim.h"
-
-static int64_t larger(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
 
 // The longest path of the fetches of an instance that are behind the label.
 static int64_t path_of_fetches(const struct sim *s, int32_t t, int64_t label) {
@@ -18,7 +15,7 @@ static int64_t path_of_fetches(const struct sim *s, int32_t t, int64_t label) {
     int64_t path = 0;
     for (int32_t f = x->sibling; f != SIM_NONE; f = s->task[f].sibling) {
         if (s->task[f].from == x->place && s->task[f].label >= label)
-            path = larger(path, s->path[f]);
+            path = int64_max(path, s->path[f]);
         if (s->task[f].place == x->place)
             break;
     }
@@ -29,22 +26,22 @@ static void step_back(struct sim *s, int32_t t, int64_t *tail) {
     const struct sim_task *x = &s->task[t];
     int64_t after = path_of_fetches(s, t, 0);
     if (x->from == TASK_RUN) {
-        tail[x->place] = s->path[t] = x->duration + larger(after, tail[x->place]);
+        tail[x->place] = s->path[t] = x->duration + int64_max(after, tail[x->place]);
         return;
     }
     const struct route *r = placement_route(s->p, x->from, x->place);
     int32_t own = sim_clock_of(s, x->place);
     if (x->first.by >= 0)
-        after = larger(after, s->path[x->first.by]);
+        after = int64_max(after, s->path[x->first.by]);
     for (int32_t k = 0; k < r->n_resources; k++)
-        after = larger(after, tail[r->resource[k]]);
+        after = int64_max(after, tail[r->resource[k]]);
     int64_t path = x->duration + after;
     if (x->place == s->p->host) // the next fetch may begin when this one has begun
-        path = larger(path, tail[own]);
+        path = int64_max(path, tail[own]);
     s->path[t] = path;
     for (int32_t k = 0; k < r->n_resources; k++)
         tail[r->resource[k]] = path;
-    tail[own] = larger(tail[own], path);
+    tail[own] = int64_max(tail[own], path);
 }
 
 static void find_tails(struct sim *s, int32_t k) {
@@ -74,15 +71,15 @@ int64_t sim_tail_bound(struct sim *s, int32_t k) {
     const int64_t *tail = s->snapshot[k]->tail;
     for (int32_t c = 0; c < s->n_clocks; c++)
         if (tail[c] > 0)
-            bound = larger(bound, w->clock[c] + tail[c]);
+            bound = int64_max(bound, w->clock[c] + tail[c]);
     for (size_t i = 0; i < s->loose.n; i++) {
         int32_t t = s->loose.at[i],
                 first = s->task[t].from == TASK_RUN ? SIM_NONE : s->task[t].first.by;
         int64_t path = path_of_fetches(s, t, label);
         if (first >= 0 && s->task[first].label >= label)
-            path = larger(path, s->path[first]);
+            path = int64_max(path, s->path[first]);
         if (path > 0)
-            bound = larger(bound, s->time[t].finish + path);
+            bound = int64_max(bound, s->time[t].finish + path);
     }
     return bound;
 }

@@ -3,11 +3,8 @@
 // until the transfer has finished.
 #include <string.h>
 
+#include "ir/base/checked.h"
 #include "solver/sim/sim.h"
-
-static int64_t later(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
 
 enum { MAX_SEGMENT = 24, MIN_SEGMENT = 8 }; // tasks: where new ones begin, where old ones stay
 
@@ -67,7 +64,7 @@ int64_t sim_walk_release_time(const struct sim *s, int32_t t) {
     for (int32_t f = x->sibling; f != SIM_NONE && s->task[f].place != x->place;
          f = s->task[f].sibling)
         if (s->task[f].from == x->place)
-            time = later(time, sim_finish(s, f));
+            time = int64_max(time, sim_finish(s, f));
     return time;
 }
 
@@ -120,7 +117,7 @@ static void run_task(struct sim *s, int32_t t) {
     int32_t v = x->node, place = x->place;
     int64_t start = w->clock[place];
     for (int32_t b = x->first.list; b != SIM_NONE; b = s->task[b].first.next)
-        start = later(start, sim_finish(s, b));
+        start = int64_max(start, sim_finish(s, b));
     sim_walk_flush(w, place, start);
     hold(w, place, g->bytes[v], g->workspace[v]);
     ends_at(s, t, start + x->duration);
@@ -133,10 +130,10 @@ static void fetch_task(struct sim *s, int32_t t) {
     struct sim_walk *w = &s->walk;
     int32_t place = x->place, own = sim_clock_of(s, place);
     bool stores = place == s->p->host;
-    int64_t clock = w->clock[own], start = later(clock, sim_finish(s, x->first.list));
+    int64_t clock = w->clock[own], start = int64_max(clock, sim_finish(s, x->first.list));
     const struct route *r = placement_route(s->p, x->from, place);
     for (int32_t k = 0; k < r->n_resources; k++)
-        start = later(start, w->clock[r->resource[k]]);
+        start = int64_max(start, w->clock[r->resource[k]]);
     look(w, own, start);
     if (stores)
         w->clock[own] = start;

@@ -54,8 +54,7 @@ static void interned_strings_are_pointers(void **state) {
     const char *a = pool_intern(&p, "conv");
     assert_ptr_equal(a, pool_intern_n(&p, "convolution", 4));
     assert_ptr_not_equal(a, pool_intern(&p, "conv1"));
-    assert_ptr_equal(a, pool_find(&p, "conv"));
-    assert_null(pool_find(&p, "con"));
+    assert_ptr_equal(a, pool_intern_n(&p, "conv", 4));
     scene_close(&s);
 }
 
@@ -71,7 +70,6 @@ static void maps_replace(void **state) {
     assert_true(map_get_int(&m, 14, &v));
     assert_int_equal(v, -5);
     assert_false(map_get_int(&m, 15, &v));
-    assert_int_equal(map_count(&m), 1000);
     scene_close(&s);
 }
 
@@ -114,10 +112,14 @@ static void arithmetic_is_checked(void **state) {
     assert_false(checked_muldiv(INT64_MAX, 3, 2, &r));
 }
 
-static void draws_depend_on_their_names_alone(void **state) {
+static void streams_depend_on_seed_and_chain_alone(void **state) {
     (void)state;
-    assert_int_equal(rng_at(1, 2, 3, 4), rng_at(1, 2, 3, 4));
-    assert_int_not_equal(rng_at(1, 2, 3, 4), rng_at(1, 2, 4, 3));
+    struct rng one = rng_make(1, 2), same = rng_make(1, 2), other = rng_make(2, 1);
+    for (int i = 0; i < 4; i++) {
+        uint64_t x = rng_next(&one);
+        assert_true(x == rng_next(&same));
+        assert_true(x != rng_next(&other));
+    }
     int64_t counts[8] = {0};
     struct rng r = rng_make(7, 0);
     for (int i = 0; i < 80000; i++)
@@ -168,7 +170,7 @@ int main(void) {
         cmocka_unit_test(utf8_is_told_from_rubbish),
         cmocka_unit_test(quoting_and_patterns),
         cmocka_unit_test(arithmetic_is_checked),
-        cmocka_unit_test(draws_depend_on_their_names_alone),
+        cmocka_unit_test(streams_depend_on_seed_and_chain_alone),
         cmocka_unit_test(a_child_stop_sees_its_ancestors),
         cmocka_unit_test(the_first_deadline_counts),
     };
