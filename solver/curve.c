@@ -61,7 +61,7 @@ status curve_sweep(const struct problem *p, const struct solve_options *options,
     if (!found)
         return diag_out_of_memory(d);
     while (n_found < options->n_initial) {
-        found[n_found] = options->starts[n_found];
+        found[n_found] = options->initial[n_found];
         n_found++;
     }
     for (int32_t k = 0; k < n; k++) {
@@ -73,7 +73,7 @@ status curve_sweep(const struct problem *p, const struct solve_options *options,
                                    .bound_any = BOUND_NONE};
         if (hooks->stop && stop_raised(hooks->stop))
             continue; // what was found so far goes out at once
-        o.starts = found;
+        o.initial = found;
         o.n_initial = n_found;
         share_limits(&o, options, start_ns, n - k, n);
         if (begin)
@@ -107,7 +107,7 @@ static status take_start(const struct problem *p, const struct solve_options *op
     if (facts.peak_bytes >= out->peak_bytes)
         return ST_OK;
     o.budget_bytes = facts.peak_bytes;
-    o.starts = &steps;
+    o.initial = &steps;
     o.n_initial = 1;
     return solve(p, &o, hooks, a, d, out);
 }
@@ -121,7 +121,7 @@ static status polish(const struct problem *p, const struct solve_options *option
     struct schedule better;
     struct steps start = out->steps;
     o.budget_bytes = out->budget_bytes = out->peak_bytes;
-    o.starts = &start;
+    o.initial = &start;
     o.n_initial = 1;
     share_limits(&o, options, start_ns, 1, 4);
     if (o.seconds > options->seconds * POLISH_SHARE)
@@ -154,9 +154,9 @@ static status probe(const struct problem *p, const struct solve_options *o,
     return ST_OK;
 }
 
-status curve_least_memory(const struct problem *p, const struct solve_options *options,
-                          const struct solve_hooks *hooks, curve_begin *begin, int64_t max_cost,
-                          struct arena *a, struct diags *d, struct schedule *out) {
+status curve_min_memory(const struct problem *p, const struct solve_options *options,
+                        const struct solve_hooks *hooks, curve_begin *begin, int64_t max_cost,
+                        struct arena *a, struct diags *d, struct schedule *out) {
     struct solve_options o = *options;
     int64_t start_ns = stop_clock_ns(), proven;
     o.budget_bytes = BUDGET_NONE;
@@ -176,7 +176,7 @@ status curve_least_memory(const struct problem *p, const struct solve_options *o
         struct steps best_steps = out->steps;
         if (out->peak_bytes - failed <= 1 + out->peak_bytes / CLOSE_PART)
             break;
-        o.starts = &best_steps;
+        o.initial = &best_steps;
         o.n_initial = 1;
         // Halfway while that is proven to be too little; then down in small steps.
         bool halve = failed + 1 == proven && out->peak_bytes - failed < out->peak_bytes / NEAR_PART;

@@ -18,6 +18,6 @@ status curve_sweep(const struct problem *p, const struct solve_options *options,
 // The least memory with a cost of at most max_cost. The answer's budget is its own peak;
 // min_bytes is proven: with less, no schedule costs so little. ST_NO_PLAN when even the given
 // order costs more.
-status curve_least_memory(const struct problem *p, const struct solve_options *options,
-                          const struct solve_hooks *hooks, curve_begin *begin, int64_t max_cost,
-                          struct arena *a, struct diags *d, struct schedule *out);
+status curve_min_memory(const struct problem *p, const struct solve_options *options,
+                        const struct solve_hooks *hooks, curve_begin *begin, int64_t max_cost,
+                        struct arena *a, struct diags *d, struct schedule *out);

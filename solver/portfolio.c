@@ -27,13 +27,13 @@ enum {
     WORK_UNIT = 1000,   // of anneal_run, in one unit of --work
     PROGRAM_NODES = 10, // of the search tree, when work is limited
     PROGRAM_ROUNDS = 4,
-    PROGRAM_MOST = 20000, // nodes above which a linear program would outlast a stop by seconds
-    PROGRAM_LARGE = 250,  // nodes of a problem above which limited work has no integer program
-    ROUNDING_MOST = 1000, // nodes of a problem whose relaxations are rounded
-    ROUNDING_SMALL = 600, // nodes and edges, when work is limited
-    WINDOW_MOST = 3000,   // nodes of a problem that is improved window by window
-    POLISH_NODES = 600,   // a problem of so many is worth some rounds ...
-    POLISH_ROUNDS = 4,    // ... even when the start is within the gap already: they take moments
+    PROGRAM_MAX_NODES = 20000, // nodes above which a linear program would outlast a stop by seconds
+    PROGRAM_LARGE = 250,       // nodes of a problem above which limited work has no integer program
+    ROUNDING_MAX_NODES = 1000, // nodes of a problem whose relaxations are rounded
+    ROUNDING_SMALL = 600,      // nodes and edges, when work is limited
+    WINDOW_MAX_NODES = 3000,   // nodes of a problem that is improved window by window
+    POLISH_NODES = 600,        // a problem of so many is worth some rounds ...
+    POLISH_ROUNDS = 4, // ... even when the start is within the gap already: they take moments
 };
 
 #define NO_LIMIT_SECONDS 120  // what is shared out when the time is not limited
@@ -65,8 +65,8 @@ static bool is_over(struct portfolio *f) {
 // The given order's program proves nothing about other orders, and rounding keeps to it too.
 static status run_given(struct solve_run *r, const struct ilp_effort *effort) {
     // Linear programs know no limit of work: then only those that are small in any case.
-    bool small =
-        r->options->work > 0 ? r->p->n + r->p->n_edges <= ROUNDING_SMALL : r->p->n <= ROUNDING_MOST;
+    bool small = r->options->work > 0 ? r->p->n + r->p->n_edges <= ROUNDING_SMALL
+                                      : r->p->n <= ROUNDING_MAX_NODES;
     status st = ST_OK;
     if (small)
         st = rounding_run(r, effort->seconds * ROUNDING_PART);
@@ -80,7 +80,7 @@ static void *run_program(void *argument) {
     struct any_order_effort any = {.seconds = e->seconds, .n_nodes = e->n_nodes};
     struct lns_effort windows = {.seconds = e->seconds * WINDOW_PART, .n_nodes = e->n_nodes};
     status st = f->r->options->free_order ? any_order_run(r, &any) : run_given(r, e);
-    if (st == ST_OK && r->p->n <= WINDOW_MOST && !solve_over(r))
+    if (st == ST_OK && r->p->n <= WINDOW_MAX_NODES && !solve_over(r))
         st = lns_run(r, &windows);
     f->program_status = st;
     atomic_store(&f->program_done, true);
@@ -124,7 +124,7 @@ static status in_time_alone(struct portfolio *f) {
     struct solve_run *r = f->r;
     double first = stop_seconds_left(r->stop) * 0.1, some = 0.5 + r->p->n * 2e-3;
     first = first < some ? first : some;
-    bool program = r->p->n <= PROGRAM_MOST;
+    bool program = r->p->n <= PROGRAM_MAX_NODES;
     while (!is_over(f)) {
         chains_round(&f->chains, r, 1, INT64_MAX);
         if (!program || solve_seconds(r) < first || is_over(f))
@@ -142,7 +142,7 @@ static status in_time_alone(struct portfolio *f) {
 static status in_time(struct portfolio *f) {
     struct solve_run *r = f->r;
     pthread_t thread;
-    bool running = false, tried = r->p->n > PROGRAM_MOST;
+    bool running = false, tried = r->p->n > PROGRAM_MAX_NODES;
     while (!is_over(f)) {
         int32_t n_threads = r->options->threads;
         if (running && !atomic_load(&f->program_done))

@@ -75,7 +75,7 @@ static status offer_known(struct solve_run *r) {
         return diag_out_of_memory(r->diags);
     solve_offer(r, given, 'K');
     for (int32_t k = 0; k < r->options->n_initial; k++)
-        solve_offer_steps(r, r->options->starts[k], 'K');
+        solve_offer_steps(r, r->options->initial[k], 'K');
     return ST_OK;
 }
 

@@ -32,7 +32,7 @@ struct solve_options {
     int64_t target_cost;     // end at the first schedule that costs no more, or when it is proven
                              // that there is none, not before; < 0: there is no target
     const char *worker_path; // the mfc executable, to run CBC in a process of its own; NULL: here
-    const struct steps *starts; // schedules to begin with (the ones that do not fit are ignored)
+    const struct steps *initial; // initial solutions; those over the budget are ignored
     int32_t n_initial;
     // What is proven already, e.g. for a larger budget; 0: nothing.
     int64_t known_bound_any, known_bound_given, known_min_bytes;

@@ -12,7 +12,7 @@
 #include "ir/base/json_write.h"
 #include "solver/model/placement_json.h"
 
-enum { MAX_COUNT = PLACES_MOST - 1 };
+enum { MAX_COUNT = PLACES_MAX - 1 };
 
 #define GiB ((int64_t)1 << 30)
 

@@ -94,7 +94,7 @@ static status search_once(struct batch_search *k, const struct problem *p, struc
     o->method = k->line->method->name;
     o->target_cost = k->line->method->baseline ? -1 : max;
     if (k->initial.n && k->initial_n == p->n && !k->line->method->baseline) {
-        o->starts = &k->initial;
+        o->initial = &k->initial;
         o->n_initial = 1;
     }
     status st = solve(p, o, &hooks, a, k->c->diags, s);

@@ -156,7 +156,7 @@ static status run_line(struct sweep_state *r, const struct solve_options *option
     o.seconds = o.seconds > 0 ? o.seconds * s->n : 0;
     o.work = o.work > 0 && o.work <= INT64_MAX / s->n ? o.work * s->n : o.work;
     if (!line->method->baseline && strcmp(o.method, "rounding") != 0) {
-        o.starts = r->initial.at;
+        o.initial = r->initial.at;
         o.n_initial = (int32_t)r->initial.n;
     }
     r->method = line->method;

@@ -160,11 +160,11 @@ static status add_planned(struct comparison *k, const char *name, int64_t max_co
     struct solve_options o = k->solve;
     struct steps initial[MAX_KNOWN];
     struct candidate *found = &known->at[known->n];
-    o.starts = initial;
+    o.initial = initial;
     for (; o.n_initial < known->n; o.n_initial++)
         initial[o.n_initial] = known->at[o.n_initial].schedule.steps;
-    status st = curve_least_memory(&k->remat.problem, &o, &hooks, NULL, max_cost, k->c->arena,
-                                   k->c->diags, &found->schedule);
+    status st = curve_min_memory(&k->remat.problem, &o, &hooks, NULL, max_cost, k->c->arena,
+                                 k->c->diags, &found->schedule);
     if (!st)
         st = lay_out(k, name, found);
     if (st)

@@ -89,7 +89,7 @@ static status search(struct planning *k, struct rounds *h, struct schedule *out)
     struct solve_hooks hooks = {
         .progress = on_progress, .improved = on_improved, .context = k, .stop = k->c->stop};
     s.solve.budget_bytes = h->aim_bytes;
-    s.solve.starts = &h->initial;
+    s.solve.initial = &h->initial;
     s.solve.n_initial = h->initial.n ? 1 : 0;
     if (plan_is_stopped(k))
         hooks.stop = &grace;

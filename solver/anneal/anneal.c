@@ -21,10 +21,10 @@ bool anneal_make(struct arena *a, const struct problem *p, int64_t budget_bytes,
     out->mean_cost = (cost + 1) / (p->n + 1);
     excess_price_reset(&out->price, cost / bytes);
     out->cap_best = 2 * p->n + 64;
-    out->cap_plan = ANNEAL_PLAN_MOST;
+    out->cap_plan = ANNEAL_PLAN_MAX;
     out->best = ARENA_ARRAY(a, int32_t, out->cap_best);
-    out->plan = ARENA_ARRAY(a, int32_t, ANNEAL_PLAN_MOST);
-    out->picked = ARENA_ARRAY(a, int32_t, ANNEAL_PLAN_MOST + 1);
+    out->plan = ARENA_ARRAY(a, int32_t, ANNEAL_PLAN_MAX);
+    out->picked = ARENA_ARRAY(a, int32_t, ANNEAL_PLAN_MAX + 1);
     out->mark = ARENA_ARRAY(a, uint32_t, p->n);
     out->kept = ARENA_ARRAY(a, int32_t, p->n);
     out->best_cost = INT64_MAX;
@@ -124,11 +124,11 @@ static void step(struct anneal *an) {
     }
 }
 
-bool anneal_run(struct anneal *an, int64_t work, double hot, double cold, int64_t good_cost,
-                const struct stop *stop) {
+bool anneal_run(struct anneal *an, int64_t work, double initial_temperature,
+                double final_temperature, int64_t good_cost, const struct stop *stop) {
     struct state *st = &an->st;
-    hot *= an->mean_cost;
-    cold *= an->mean_cost;
+    initial_temperature *= an->mean_cost;
+    final_temperature *= an->mean_cost;
     an->price.n_over = 0;
     int64_t from = st->work, spread = from + (int64_t)st->n_runs * SPREAD_EVERY;
     for (int64_t i = 0; st->work - from < work; i++) {
@@ -138,7 +138,8 @@ bool anneal_run(struct anneal *an, int64_t work, double hot, double cold, int64_
             anneal_look_elsewhere(an);
         if (i % EXCESS_PRICE_EVERY == 0) {
             double done = (double)(st->work - from) / (double)work;
-            an->temperature = hot * pow(cold / hot, done);
+            an->temperature =
+                initial_temperature * pow(final_temperature / initial_temperature, done);
             excess_price_adjust(&an->price);
             if (stop && stop_now(stop))
                 break;

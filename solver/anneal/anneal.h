@@ -47,7 +47,8 @@ bool anneal_make(struct arena *a, const struct problem *p, int64_t budget_bytes,
 void anneal_start(struct anneal *an, const int32_t *order, int32_t n);
 void anneal_budget(struct anneal *an, int64_t budget_bytes); // forgets the best
 
-// n_moves moves, cooling from `hot` to `cold` (in mean costs of a node). Ends early when stop says
-// so or when the best cost is at most `good_cost`. False: out of memory; the best is still good.
-bool anneal_run(struct anneal *an, int64_t n_moves, double hot, double cold, int64_t good_cost,
-                const struct stop *stop);
+// n_moves moves, cooling from `initial_temperature` to `final_temperature` (in mean costs of a
+// node). Ends early when stop says so or when the best cost is at most `good_cost`. False: out of
+// memory; the best is still good.
+bool anneal_run(struct anneal *an, int64_t n_moves, double initial_temperature,
+                double final_temperature, int64_t good_cost, const struct stop *stop);

@@ -12,7 +12,7 @@ enum { AGAIN_TRIES = 16 };
 static bool plan_node(struct anneal *an, int32_t node, int32_t slot, uint32_t again,
                       int32_t depth) {
     const struct problem *p = an->st.p;
-    if (p->once[node] || depth > ANNEAL_PLAN_MOST || an->n_plan >= ANNEAL_PLAN_MOST)
+    if (p->once[node] || depth > ANNEAL_PLAN_MAX || an->n_plan >= ANNEAL_PLAN_MAX)
         return false;
     an->mark[node] = an->stamp;
     for (int32_t e = p->in_start[node]; e < p->in_start[node + 1]; e++) {
@@ -24,7 +24,7 @@ static bool plan_node(struct anneal *an, int32_t node, int32_t slot, uint32_t ag
         if (!plan_node(an, input, slot, again, depth + 1))
             return false;
     }
-    if (an->n_plan >= ANNEAL_PLAN_MOST)
+    if (an->n_plan >= ANNEAL_PLAN_MAX)
         return false;
     an->plan[an->n_plan++] = node;
     an->plan_cost += p->cost[node];
@@ -109,7 +109,7 @@ void anneal_cascade(struct anneal *an, int32_t slot) {
         state_remove(st, s);
         for (int32_t e = p->in_start[node]; e < p->in_start[node + 1]; e++) {
             int32_t run = state_run_before(st, p->in_of[e], s);
-            if (run >= 0 && n < ANNEAL_PLAN_MOST && is_idle(an, p->in_of[e], run))
+            if (run >= 0 && n < ANNEAL_PLAN_MAX && is_idle(an, p->in_of[e], run))
                 an->picked[n++] = run;
         }
     }

@@ -5,7 +5,7 @@
 
 #include "solver/anneal/anneal.h"
 
-enum { ANNEAL_PLAN_MOST = 256, ANNEAL_REACH = 128, ANNEAL_WINDOW = 8192 };
+enum { ANNEAL_PLAN_MAX = 256, ANNEAL_REACH = 128, ANNEAL_WINDOW = 8192 };
 
 bool move_add(struct anneal *an, double max_cost);    // run a node again before a use
 bool move_remove(struct anneal *an, double max_cost); // take a run away, with cascade

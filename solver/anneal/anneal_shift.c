@@ -110,7 +110,7 @@ bool move_pull(struct anneal *an) {
     struct state *st = &an->st;
     const struct problem *p = st->p;
     int32_t slot = anneal_random_run(an);
-    int32_t back = random_span(an, ANNEAL_REACH), target = slot, n = ANNEAL_PLAN_MOST;
+    int32_t back = random_span(an, ANNEAL_REACH), target = slot, n = ANNEAL_PLAN_MAX;
     an->stamp++;
     an->mark[st->node_at[slot]] = an->stamp;
     int32_t s = slot;
@@ -131,7 +131,7 @@ bool move_pull(struct anneal *an) {
             an->mark[p->in_of[e]] = an->stamp;
     }
     int32_t n_picked = 0;
-    for (; n < ANNEAL_PLAN_MOST; n++)
+    for (; n < ANNEAL_PLAN_MAX; n++)
         if (an->picked[n] > target)
             an->picked[n_picked++] = an->picked[n];
     return target != slot && move_picked(an, n_picked, target);
@@ -151,7 +151,7 @@ bool move_push(struct anneal *an) {
         for (int32_t e = p->in_start[node]; e < p->in_start[node + 1] && !along; e++)
             along = an->mark[p->in_of[e]] == an->stamp;
         if (along) {
-            if (n == ANNEAL_PLAN_MOST)
+            if (n == ANNEAL_PLAN_MAX)
                 return false;
             an->picked[n++] = s;
             an->mark[node] = an->stamp;

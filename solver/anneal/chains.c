@@ -112,7 +112,8 @@ static void free_chains(struct chains *cs) {
 
 static void plan_chain(struct chains *cs, int32_t c, const struct sequence *incumbent,
                        int64_t incumbent_cost) {
-    static const double explore_hot[] = {0.3, 1, 0.1, 0.5}, exploit_hot[] = {0.1, 0.3, 0.03, 1};
+    static const double explore_temperature[] = {0.3, 1, 0.1, 0.5},
+                        exploit_temperature[] = {0.1, 0.3, 0.03, 1};
     struct chain *ch = &cs->at[c];
     int32_t turn = cs->n_rounds + c / 2;
     int32_t doublings = (cs->n_rounds - cs->n_before) / 2;
@@ -120,13 +121,13 @@ static void plan_chain(struct chains *cs, int32_t c, const struct sequence *incu
     bool greedy = ch->an.st.p->n > FRESH_NODES || turn % 2 == 0;
     struct sequence fresh = greedy ? cs->greedy : cs->given, from = fresh;
     ch->work = cs->first_work << doublings;
-    ch->hot = explore_hot[turn % 4];
-    ch->cold = 0.005;
+    ch->initial_temperature = explore_temperature[turn % 4];
+    ch->final_temperature = 0.005;
     if (cs->n_rounds > 0 && c % 2 == 0) {
         struct sequence best = elite(cs, c, incumbent, incumbent_cost);
         if (best.n > 0) {
             from = best;
-            ch->hot = exploit_hot[turn % 4];
+            ch->initial_temperature = exploit_temperature[turn % 4];
         }
     } else if (best_cost(ch) != INT64_MAX && ch->an.st.p->n > FRESH_NODES) {
         from = (struct sequence){ch->an.best, ch->an.n_best}; // a fresh start is too dear
@@ -148,7 +149,8 @@ static void run_chain(void *context, int32_t index) {
         return;
     }
     anneal_start(&ch->an, ch->start.at.at, ch->start.at.n);
-    if (!anneal_run(&ch->an, ch->work, ch->hot, ch->cold, ch->good_cost, ch->stop))
+    if (!anneal_run(&ch->an, ch->work, ch->initial_temperature, ch->final_temperature,
+                    ch->good_cost, ch->stop))
         ch->failed = true;
 }
 

@@ -10,14 +10,14 @@
 #include "solver/model/sequence.h"
 #include "solver/solve.h"
 
-enum { CHAINS_MOST = 8 };
+enum { CHAINS_MAX = 8 };
 
 struct chain {
     struct arena arena;
     struct anneal an;
     struct min_budget start; // what the next round begins with
     bool descend;            // towards the budget, step by step: nothing has fitted yet
-    double hot, cold;
+    double initial_temperature, final_temperature;
     int64_t work;
     int64_t good_cost, budget_bytes;
     const struct stop *stop; // of the round
@@ -25,7 +25,7 @@ struct chain {
 };
 
 struct chains {
-    struct chain at[CHAINS_MOST];
+    struct chain at[CHAINS_MAX];
     int32_t n;
     int64_t first_work; // of one chain in the first round
     int32_t n_rounds;   // done

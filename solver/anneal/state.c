@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { SLOTS_PER_RUN = 2, SLOTS_LEAST = 2 * PROFILE_BLOCK };
+enum { SLOTS_PER_RUN = 2, SLOTS_MIN = 2 * PROFILE_BLOCK };
 
 // First index whose slot is >= slot.
 static inline int32_t list_find(const struct state_list *l, int32_t slot) {
@@ -65,7 +65,7 @@ static bool grow_slots(struct state *st, int32_t n_slots, int64_t limit) {
 }
 
 static int32_t slots_for(int32_t n_runs) {
-    int64_t want = (int64_t)n_runs * SLOTS_PER_RUN + SLOTS_LEAST;
+    int64_t want = (int64_t)n_runs * SLOTS_PER_RUN + SLOTS_MIN;
     return want > INT32_MAX / 2 ? INT32_MAX / 2 : (int32_t)want;
 }
 

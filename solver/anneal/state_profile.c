@@ -8,18 +8,18 @@ bool profile_make(struct arena *a, int32_t n_slots, int64_t limit, struct profil
     *out = (struct profile){
         .held = ARENA_ARRAY(a, int64_t, (size_t)n_blocks * PROFILE_BLOCK),
         .add = ARENA_ARRAY(a, int64_t, n_blocks),
-        .most = ARENA_ARRAY(a, int64_t, n_blocks),
+        .max = ARENA_ARRAY(a, int64_t, n_blocks),
         .excess = ARENA_ARRAY(a, int64_t, n_blocks),
         .span_add = ARENA_ARRAY(a, int64_t, n_spans),
-        .span_most = ARENA_ARRAY(a, int64_t, n_spans),
+        .span_max = ARENA_ARRAY(a, int64_t, n_spans),
         .span_excess = ARENA_ARRAY(a, int64_t, n_spans),
         .n_slots = n_slots,
         .n_blocks = n_blocks,
         .n_spans = n_spans,
         .limit = limit,
     };
-    if (!out->held || !out->add || !out->most || !out->excess || !out->span_add ||
-        !out->span_most || !out->span_excess)
+    if (!out->held || !out->add || !out->max || !out->excess || !out->span_add || !out->span_max ||
+        !out->span_excess)
         return false;
     profile_clear(out);
     return true;
@@ -30,12 +30,12 @@ void profile_clear(struct profile *f) {
         f->held[s] = PROFILE_IDLE;
     for (int32_t b = 0; b < f->n_blocks; b++) {
         f->add[b] = 0;
-        f->most[b] = PROFILE_IDLE;
+        f->max[b] = PROFILE_IDLE;
         f->excess[b] = 0;
     }
     for (int32_t w = 0; w < f->n_spans; w++) {
         f->span_add[w] = f->span_excess[w] = 0;
-        f->span_most[w] = PROFILE_IDLE;
+        f->span_max[w] = PROFILE_IDLE;
     }
     f->total_excess = 0;
 }
@@ -49,7 +49,7 @@ static inline int64_t block_over(const int64_t *held, int64_t limit) {
 
 static inline void block_excess(struct profile *f, int32_t b) {
     int64_t over = 0, limit = f->limit - f->add[b] - f->span_add[b / PROFILE_SPAN];
-    if (f->most[b] > limit)
+    if (f->max[b] > limit)
         over = block_over(f->held + (size_t)b * PROFILE_BLOCK, limit);
     f->total_excess += over - f->excess[b];
     f->span_excess[b / PROFILE_SPAN] += over - f->excess[b];
@@ -57,16 +57,16 @@ static inline void block_excess(struct profile *f, int32_t b) {
 }
 
 static inline void raise_span(struct profile *f, int32_t b) {
-    int64_t *most = &f->span_most[b / PROFILE_SPAN], here = f->most[b] + f->add[b];
-    *most = here > *most ? here : *most;
+    int64_t *max = &f->span_max[b / PROFILE_SPAN], here = f->max[b] + f->add[b];
+    *max = here > *max ? here : *max;
 }
 
 static inline void block_refresh(struct profile *f, int32_t b) {
     const int64_t *held = f->held + (size_t)b * PROFILE_BLOCK;
-    int64_t most = held[0];
+    int64_t max = held[0];
     for (int32_t i = 1; i < PROFILE_BLOCK; i++)
-        most = held[i] > most ? held[i] : most;
-    f->most[b] = most;
+        max = held[i] > max ? held[i] : max;
+    f->max[b] = max;
     raise_span(f, b);
     block_excess(f, b);
 }
@@ -82,14 +82,14 @@ static inline void block_part(struct profile *f, int32_t b, int32_t from, int32_
 static inline void block_whole(struct profile *f, int32_t b, int64_t bytes) {
     f->add[b] += bytes;
     raise_span(f, b);
-    if (f->excess[b] || f->most[b] + f->add[b] + f->span_add[b / PROFILE_SPAN] > f->limit)
+    if (f->excess[b] || f->max[b] + f->add[b] + f->span_add[b / PROFILE_SPAN] > f->limit)
         block_excess(f, b);
 }
 
 // All blocks of a span, and the bound of their largest.
 static void span_refresh(struct profile *f, int32_t w) {
     int32_t end = (w + 1) * PROFILE_SPAN < f->n_blocks ? (w + 1) * PROFILE_SPAN : f->n_blocks;
-    f->span_most[w] = INT64_MIN;
+    f->span_max[w] = INT64_MIN;
     for (int32_t b = w * PROFILE_SPAN; b < end; b++) {
         raise_span(f, b);
         block_excess(f, b);
@@ -113,7 +113,7 @@ void profile_add(struct profile *f, int32_t from, int32_t to, int64_t bytes) {
             continue;
         }
         f->span_add[w] += bytes;
-        if (f->span_excess[w] || f->span_most[w] + f->span_add[w] > f->limit)
+        if (f->span_excess[w] || f->span_max[w] + f->span_add[w] > f->limit)
             span_refresh(f, w);
         b += PROFILE_SPAN;
     }
@@ -134,28 +134,28 @@ void profile_limit(struct profile *f, int64_t limit) {
 int64_t profile_peak(const struct profile *f) {
     int64_t peak = 0;
     for (int32_t b = 0; b < f->n_blocks; b++) {
-        int64_t most = f->most[b] + f->add[b] + f->span_add[b / PROFILE_SPAN];
-        peak = most > peak ? most : peak;
+        int64_t max = f->max[b] + f->add[b] + f->span_add[b / PROFILE_SPAN];
+        peak = max > peak ? max : peak;
     }
     return peak;
 }
 
 int32_t profile_worst(const struct profile *f) {
     int32_t worst = -1;
-    int64_t most = f->limit;
+    int64_t max = f->limit;
     for (int32_t w = 0; w < f->n_spans; w++) {
         if (f->span_excess[w] == 0)
             continue;
         for (int32_t b = w * PROFILE_SPAN; b < (w + 1) * PROFILE_SPAN && b < f->n_blocks; b++)
-            if (f->most[b] + f->add[b] + f->span_add[w] > most) {
-                most = f->most[b] + f->add[b] + f->span_add[w];
+            if (f->max[b] + f->add[b] + f->span_add[w] > max) {
+                max = f->max[b] + f->add[b] + f->span_add[w];
                 worst = b;
             }
     }
     if (worst < 0)
         return -1;
     int32_t slot = worst * PROFILE_BLOCK;
-    while (f->held[slot] != f->most[worst])
+    while (f->held[slot] != f->max[worst])
         slot++;
     return slot;
 }

@@ -18,10 +18,10 @@ enum { PROFILE_BLOCK = 32, PROFILE_SPAN = 32 }; // slots in a block, blocks in a
 #define PROFILE_BOUND ((int64_t)1 << 42) // the largest sum of bytes that it counts without overflow
 
 struct profile {
-    int64_t *held;                 // per slot, without the additions to its block and span
-    int64_t *add, *most, *excess;  // per block: addition, largest slot, sum over the limit
-    int64_t *span_add, *span_most; // per span: addition, and no block is above this without it
-    int64_t *span_excess;          // sum over its blocks
+    int64_t *held;                // per slot, without the additions to its block and span
+    int64_t *add, *max, *excess;  // per block: addition, largest slot, sum over the limit
+    int64_t *span_add, *span_max; // per span: addition, and no block is above this without it
+    int64_t *span_excess;         // sum over its blocks
     int32_t n_slots, n_blocks, n_spans;
     int64_t limit;
     int64_t total_excess; // over all slots

@@ -13,7 +13,7 @@
 #include "ir/base/json_write.h"
 #include "solver/model/problem.h"
 
-enum { ROUTE_MOST = 8, PLACES_MOST = 1024 };
+enum { ROUTE_MAX = 8, PLACES_MAX = 1024 };
 
 // Times of all runs and transfers stay below this, so that sums of thousands of them fit in int64.
 #define PLACEMENT_MAX_TIME ((int64_t)1 << 40)
@@ -38,7 +38,7 @@ struct link {
 // How a tensor gets from one place to another: the cheapest way for a tensor of mean size.
 struct route {
     int32_t n_resources; // -1: there is no way but through the host, or none at all
-    int32_t resource[ROUTE_MOST];
+    int32_t resource[ROUTE_MAX];
     double bandwidth;     // of the narrowest link
     int64_t latency_cost; // of all links
     int32_t n_by_node;    // links that cost the node's move_cost each

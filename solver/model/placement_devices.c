@@ -49,9 +49,9 @@ static status read_devices(struct reader *r) {
     struct placement *p = r->p;
     const json_t *list = json_object_get(r->root, "devices");
     size_t n = json_array_size(list);
-    if (n == 0 || n >= PLACES_MOST)
+    if (n == 0 || n >= PLACES_MAX)
         return diag_error(r->diags, DIAG_MALFORMED, loc_file(r->file),
-                          "\"devices\" must be a list of 1 to %d devices", PLACES_MOST - 1);
+                          "\"devices\" must be a list of 1 to %d devices", PLACES_MAX - 1);
     p->n_devices = p->host = (int32_t)n;
     p->n_places = p->n_devices + 1;
     p->place = ARENA_ARRAY(r->arena, struct placement_place, p->n_places);
@@ -175,7 +175,7 @@ static status read_link(struct reader *r, struct loc at, const json_t *object, s
     if (!(out->bandwidth > 0) || (has_bandwidth && !isfinite(out->bandwidth)))
         return diag_error(r->diags, DIAG_MALFORMED, at,
                           "\"bandwidth\" is %g; it must be more than 0", out->bandwidth);
-    if (out->latency_cost < 0 || out->latency_cost > PLACEMENT_MAX_TIME / PLACES_MOST)
+    if (out->latency_cost < 0 || out->latency_cost > PLACEMENT_MAX_TIME / PLACES_MAX)
         return diag_error(r->diags, DIAG_MALFORMED, at, "\"latency\" is %lld, not 0 .. 2^30",
                           (long long)out->latency_cost);
     return link_resources(r, at, object, is_free, out);
@@ -187,7 +187,7 @@ static status read_links(struct reader *r) {
     size_t n = json_array_size(list);
     if (list && !json_is_array(list))
         return diag_error(r->diags, DIAG_MALFORMED, loc_file(r->file), "\"links\" is not a list");
-    if (n > (size_t)PLACES_MOST * PLACES_MOST)
+    if (n > (size_t)PLACES_MAX * PLACES_MAX)
         return diag_error(r->diags, DIAG_LIMIT, loc_file(r->file), "%zu links are too many", n);
     p->link = ARENA_ARRAY(r->arena, struct link, n);
     p->resource_name = ARENA_ARRAY(r->arena, const char *, (size_t)p->n_devices + 2 * n);

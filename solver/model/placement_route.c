@@ -26,7 +26,7 @@ static bool extend(const struct route *so_far, const struct link *l, int32_t end
     bool known = r < 0;
     for (int32_t k = 0; k < out->n_resources; k++)
         known = known || out->resource[k] == r;
-    if (!known && out->n_resources == ROUTE_MOST)
+    if (!known && out->n_resources == ROUTE_MAX)
         return false;
     if (!known)
         out->resource[out->n_resources++] = r;

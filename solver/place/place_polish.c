@@ -181,7 +181,7 @@ static status solve_part(struct polisher *f, int64_t budget, double seconds, str
     if (!sequence_measure(&f->problem, f->part, f->scratch, &facts))
         return diag_out_of_memory(f->diags);
     if (facts.wrong_at < 0 && sequence_to_steps(&f->problem, f->part, f->scratch, &start)) {
-        o.starts = &start;
+        o.initial = &start;
         o.n_initial = 1;
     }
     o.budget_bytes = budget;

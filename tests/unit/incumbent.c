@@ -69,7 +69,7 @@ static void a_wrong_schedule_is_refused_and_counted(void **state) {
     assert_int_equal(solve(&p, &o, &(struct solve_hooks){0}, &s.arena, &s.diags, &out), ST_OK);
     assert_int_equal(out.n_refused, 0);
     o.method = "portfolio";
-    o.starts = &wrong;
+    o.initial = &wrong;
     o.n_initial = 1;
     assert_int_equal(solve(&p, &o, &(struct solve_hooks){0}, &s.arena, &s.diags, &out), ST_OK);
     assert_int_equal(out.n_refused, 1);

@@ -68,7 +68,7 @@ static status work(struct arena *a, struct diags *d, const struct job *job) {
     int64_t budgets[] = {60, 40, 30};
     if ((st = curve_sweep(&p, &o, &hooks, NULL, budgets, 3, a, d, curve)) != ST_OK)
         return st;
-    st = curve_least_memory(&p, &o, &hooks, NULL, 9, a, d, &s);
+    st = curve_min_memory(&p, &o, &hooks, NULL, 9, a, d, &s);
     // With less memory a baseline may have found nothing; that is an answer too.
     return st == ST_NO_PLAN ? ST_OK : st;
 }
