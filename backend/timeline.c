@@ -159,8 +159,8 @@ static void set_holders(struct timeline *t) {
     };
     for (uint32_t s = 1; s < t->storage.n; s++) {
         node_id def = graph_value(t->graph, t->storage.first[s])->def;
-        t->holder[s] = t->storage.is_fixed[s] || !def.i ? HOLDER_PERSISTENT
-                                                        : of_work[t->work[t->step_of[def.i]]];
+        t->holder[s] = t->storage.is_persistent[s] || !def.i ? HOLDER_PERSISTENT
+                                                             : of_work[t->work[t->step_of[def.i]]];
     }
 }
 
@@ -181,7 +181,7 @@ static int64_t persistent_on(const struct timeline *t, uint32_t device, uint32_t
         const struct node *n = graph_node(g, t->order[i]);
         for (uint32_t k = 0; t->device[i] == device && k < n->n_in; k++) {
             uint32_t s = t->storage.of[n->in[k].i];
-            if (s && t->storage.is_fixed[s] && seen[s] != device + 1) {
+            if (s && t->storage.is_persistent[s] && seen[s] != device + 1) {
                 seen[s] = device + 1;
                 sum += t->storage.bytes[s]; // fits: a part of storage.persistent_bytes
             }
@@ -196,7 +196,7 @@ static void add_device(struct timeline *t, uint32_t device, int64_t (*change)[HO
                        uint32_t *seen) {
     const struct liveness *l = &t->liveness;
     for (uint32_t s = 1; s < t->storage.n; s++)
-        if (!t->storage.is_fixed[s] && l->from[s] <= l->to[s] && device_of(t, s) == device) {
+        if (!t->storage.is_persistent[s] && l->from[s] <= l->to[s] && device_of(t, s) == device) {
             change[l->from[s]][t->holder[s]] += t->storage.bytes[s];
             if (l->to[s] < t->n_steps)
                 change[l->to[s] + 1][t->holder[s]] -= t->storage.bytes[s];
@@ -276,7 +276,7 @@ size_t timeline_held(const struct timeline *t, uint32_t step, uint32_t *out, siz
     const struct liveness *l = &t->liveness;
     size_t n = 0;
     for (uint32_t s = 1; s < t->storage.n; s++) {
-        if (t->storage.is_fixed[s] || l->from[s] > step || l->to[s] < step ||
+        if (t->storage.is_persistent[s] || l->from[s] > step || l->to[s] < step ||
             !t->storage.bytes[s] || device_of(t, s) != t->device[step])
             continue;
         // Insertion into a short sorted list.

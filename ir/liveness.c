@@ -13,7 +13,7 @@ static void read_value(void *to, value_id v, node_id user) {
     struct walk *w = to;
     uint32_t s = w->s->of[v.i];
     (void)user;
-    if (s && !w->s->is_fixed[s] && !w->s->is_output[s])
+    if (s && !w->s->is_persistent[s] && !w->s->is_output[s])
         w->l->to[s] = w->step;
 }
 
@@ -28,7 +28,7 @@ static void walk_order(const struct graph *g, const node_id *order, struct walk 
         for (uint32_t k = 0; k < n->n_out; k++) {
             uint32_t made = n->out[k].i ? s->of[n->out[k].i] : 0;
             // The result of a view begins nothing, but its storage is held while it is made.
-            if (!made || s->is_fixed[made])
+            if (!made || s->is_persistent[made])
                 continue;
             if (s->first[made].i == n->out[k].i)
                 w->l->from[made] = w->step;
@@ -46,7 +46,7 @@ static bool add_up(const struct graph *g, const node_id *order, const struct sto
                    struct liveness *l) {
     int64_t *held = l->held_bytes; // first the changes, then their running sum
     for (uint32_t i = 1; i < s->n; i++)
-        if (!s->is_fixed[i] && l->from[i] <= l->to[i])
+        if (!s->is_persistent[i] && l->from[i] <= l->to[i])
             if (!add_at(held, l->from[i], s->bytes[i]) ||
                 (l->to[i] < l->n_steps && !add_at(held, l->to[i] + 1, -s->bytes[i])))
                 return false;
@@ -73,8 +73,8 @@ status liveness_of(const struct graph *g, const struct storage *s, const node_id
     if (!out->from || !out->to || !out->held_bytes)
         return diag_out_of_memory(d);
     for (uint32_t i = 1; i < s->n; i++) {
-        out->from[i] = s->is_fixed[i] ? 0 : 1; // from > to: not made
-        out->to[i] = s->is_fixed[i] ? (uint32_t)n : 0;
+        out->from[i] = s->is_persistent[i] ? 0 : 1; // from > to: not made
+        out->to[i] = s->is_persistent[i] ? (uint32_t)n : 0;
     }
     walk_order(g, order, &(struct walk){.s = s, .l = out});
     if (!add_up(g, order, s, out))

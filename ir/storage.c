@@ -34,16 +34,16 @@ static int64_t size_of(struct making *k, const struct value *v) {
     return 0;
 }
 
-static bool new_storage(struct making *k, value_id v, bool is_fixed) {
+static bool new_storage(struct making *k, value_id v, bool is_persistent) {
     struct storage *s = k->s;
     const struct value *at = graph_value(k->g, v);
     uint32_t i = s->n++;
     s->of[v.i] = i;
     s->first[i] = v;
     s->bytes[i] = size_of(k, at);
-    s->is_fixed[i] = is_fixed;
+    s->is_persistent[i] = is_persistent;
     s->is_output[i] = at->is_output;
-    return !is_fixed || checked_add(s->persistent_bytes, s->bytes[i], &s->persistent_bytes);
+    return !is_persistent || checked_add(s->persistent_bytes, s->bytes[i], &s->persistent_bytes);
 }
 
 // What is sent to another device has bytes of its own there.
@@ -73,10 +73,10 @@ status storage_of(const struct graph *g, struct arena *a, struct diags *d, struc
     *out = (struct storage){.n = 1,
                             .of = ARENA_ARRAY(a, uint32_t, n),
                             .bytes = ARENA_ARRAY(a, int64_t, n),
-                            .is_fixed = ARENA_ARRAY(a, bool, n),
+                            .is_persistent = ARENA_ARRAY(a, bool, n),
                             .is_output = ARENA_ARRAY(a, bool, n),
                             .first = ARENA_ARRAY(a, value_id, n)};
-    if (!out->of || !out->bytes || !out->is_fixed || !out->is_output || !out->first)
+    if (!out->of || !out->bytes || !out->is_persistent || !out->is_output || !out->first)
         return diag_out_of_memory(d);
     struct making k = {.g = g, .s = out, .arena = a, .diags = d};
     bool ok = true;

@@ -15,12 +15,12 @@
 #include "ir/graph.h"
 
 struct storage {
-    uint32_t n;      // storages are 1 .. n-1; [0] is unused
-    uint32_t *of;    // per value: its storage; 0: nobody makes it and nothing is held for it
-    int64_t *bytes;  // per storage
-    bool *is_fixed;  // held throughout
-    bool *is_output; // held from its computation to the end
-    value_id *first; // the value that it was made for
+    uint32_t n;          // storages are 1 .. n-1; [0] is unused
+    uint32_t *of;        // per value: its storage; 0: nobody makes it and nothing is held for it
+    int64_t *bytes;      // per storage
+    bool *is_persistent; // lives during the whole step
+    bool *is_output;     // held from its computation to the end
+    value_id *first;     // the value that it was made for
     int64_t persistent_bytes;
 };
 

@@ -151,7 +151,7 @@ static void draw_life(const struct choices *c, const struct choice *x) {
     str_addf(out, "<svg class=\"life\" viewBox=\"0 0 %g 14\" aria-hidden=\"true\">", LIFE_WIDTH);
     value_id same = graph_find(b->graph, graph_value(t->graph, x->value)->name);
     uint32_t s = same.i ? b->storage.of[same.i] : 0;
-    if (s && !b->storage.is_fixed[s] && b->liveness.from[s] <= b->liveness.to[s]) {
+    if (s && !b->storage.is_persistent[s] && b->liveness.from[s] <= b->liveness.to[s]) {
         str_add(out, "<path class=\"life-before\" d=\"");
         add_life(out, b, s, scale, 3);
         str_add(out, "\"/>");

@@ -70,7 +70,7 @@ static node_id find_node(const struct graph *g, const char *name, value_id *valu
 // Whether an execution of the node computes a storage.
 static bool is_result_of(const struct timeline *t, uint32_t s, node_id origin) {
     node_id def = s ? graph_value(t->graph, t->storage.first[s])->def : NODE_NONE;
-    return def.i && !t->storage.is_fixed[s] && timeline_origin(t->graph, def).i == origin.i;
+    return def.i && !t->storage.is_persistent[s] && timeline_origin(t->graph, def).i == origin.i;
 }
 
 static status add_run(const struct timeline *t, uint32_t step, struct arena *a, struct diags *d,
@@ -86,7 +86,7 @@ static status add_run(const struct timeline *t, uint32_t step, struct arena *a, 
         if (!s || t->storage.first[s].i != n->out[k].i)
             continue;
         sum += t->storage.bytes[s]; // fits: storage_of has added all of them up
-        w->is_persistent |= t->storage.is_fixed[s];
+        w->is_persistent |= t->storage.is_persistent[s];
         w->is_output |= t->storage.is_output[s];
         if (t->liveness.from[s] <= t->liveness.to[s] && t->liveness.to[s] > run.held_to)
             run.held_to = t->liveness.to[s];
@@ -184,7 +184,7 @@ static void need(void *to, value_id v, node_id user) {
     const struct timeline *t = r->t;
     uint32_t s = v.i ? t->storage.of[v.i] : 0;
     (void)user;
-    if (!s || t->storage.is_fixed[s])
+    if (!s || t->storage.is_persistent[s])
         return;
     if (t->liveness.from[s] < r->at && t->liveness.to[s] >= r->at)
         return;
@@ -251,7 +251,7 @@ status why_find(const struct timeline *t, const char *name, struct arena *a, str
     if (!id.i && !v.i)
         return unknown(g, name, d);
     uint32_t s = v.i ? t->storage.of[v.i] : 0;
-    if (!id.i || (s && t->storage.is_fixed[s])) {
+    if (!id.i || (s && t->storage.is_persistent[s])) {
         out->name = name;
         out->type = id.i ? graph_node(g, id)->type : NULL;
         out->is_persistent = true;

@@ -23,7 +23,7 @@ static void count_fixed(void *to, value_id v, node_id user) {
     struct walk *w = to;
     uint32_t s = w->s->of[v.i];
     (void)user;
-    if (!s || !w->s->is_fixed[s] || w->is_there[(size_t)w->device * w->s->n + s])
+    if (!s || !w->s->is_persistent[s] || w->is_there[(size_t)w->device * w->s->n + s])
         return;
     w->is_there[(size_t)w->device * w->s->n + s] = true;
     add(w, w->device, w->s->bytes[s]);
@@ -48,7 +48,7 @@ static uint32_t device_of(const struct walk *w, uint32_t s) {
 static void list_ends(const struct liveness *l, uint32_t n, const struct storage *s,
                       uint32_t *first, uint32_t *next) {
     for (uint32_t i = 1; i < n; i++)
-        if (!s->is_fixed[i] && l->from[i] <= l->to[i] && l->to[i] < l->n_steps) {
+        if (!s->is_persistent[i] && l->from[i] <= l->to[i] && l->to[i] < l->n_steps) {
             next[i] = first[l->to[i]];
             first[l->to[i]] = i;
         }
@@ -60,7 +60,7 @@ static void walk_order(struct walk *w, const struct liveness *l, const uint32_t 
         const struct node *n = graph_node(w->g, w->g->order.at[i]);
         for (uint32_t k = 0; k < n->n_out; k++) {
             uint32_t s = w->s->of[n->out[k].i];
-            if (s && !w->s->is_fixed[s] && w->s->first[s].i == n->out[k].i && n->device)
+            if (s && !w->s->is_persistent[s] && w->s->first[s].i == n->out[k].i && n->device)
                 add(w, n->device - 1, w->s->bytes[s]);
         }
         int64_t now;

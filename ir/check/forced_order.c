@@ -23,7 +23,7 @@ static void look(void *to, value_id v, node_id user) {
     (void)user;
     uint32_t s = w->s->of[v.i];
     node_id def = graph_value(w->g, v)->def;
-    w->heavy |= s && !w->s->is_fixed[s] && w->s->bytes[s] > w->limit;
+    w->heavy |= s && !w->s->is_persistent[s] && w->s->bytes[s] > w->limit;
     if (def.i && w->reach[def.i] > w->latest)
         w->latest = w->reach[def.i];
 }
@@ -75,7 +75,7 @@ status forced_order(const struct graph *g, const struct storage *s, struct arena
     if (!sizes || !w.reach)
         return diag_out_of_memory(d);
     for (uint32_t i = 1; i < s->n; i++)
-        if (!s->is_fixed[i])
+        if (!s->is_persistent[i])
             sizes[n++] = s->bytes[i];
     qsort(sizes, n, sizeof *sizes, int64_compare);
     size_t low = 0, high = n - 1; // nothing is above the largest size: in order

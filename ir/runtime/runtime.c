@@ -37,7 +37,7 @@ static void describe(const struct graph *g, const struct storage *s, const struc
     r->peak_node = r->order[l->peak_step];
     r->workspace_bytes = graph_node(g, r->peak_node)->workspace_bytes;
     for (uint32_t i = 1; i < s->n; i++)
-        if (!s->is_fixed[i] && l->from[i] <= l->peak_step && l->peak_step <= l->to[i])
+        if (!s->is_persistent[i] && l->from[i] <= l->peak_step && l->peak_step <= l->to[i])
             add_top(r, s->first[i], s->bytes[i]);
 }
 

@@ -46,7 +46,7 @@ static uint32_t in_place(const struct planner *p, const struct node *n, uint32_t
     if (k > 0 || !(op_info(n->op)->flags & OPF_INPLACE) || !n->n_in || !n->in[0].i)
         return 0;
     uint32_t b = buffer_of(p, n->in[0]);
-    bool dies = b && !p->s->is_fixed[b] && !p->s->is_output[b] && p->n_readers[b] == 1;
+    bool dies = b && !p->s->is_persistent[b] && !p->s->is_output[b] && p->n_readers[b] == 1;
     return dies && same_size(p, n->in[0], n->out[0]) ? b : 0;
 }
 
@@ -69,7 +69,7 @@ static void make_outputs(struct planner *p, const struct node *n) {
     for (uint32_t k = 0; k < n->n_out; k++) {
         value_id v = n->out[k];
         uint32_t own = v.i ? p->s->of[v.i] : 0;
-        if (!own || p->s->first[own].i != v.i || p->s->is_fixed[own] || p->s->is_output[own])
+        if (!own || p->s->first[own].i != v.i || p->s->is_persistent[own] || p->s->is_output[own])
             continue; // a view, or what nobody shares
         uint32_t b = in_place(p, n, k);
         if (!b)
@@ -85,7 +85,7 @@ static void end_read(void *to, value_id v, node_id user) {
     struct planner *p = to;
     uint32_t b = buffer_of(p, v);
     (void)user;
-    if (b && --p->n_readers[b] == 0 && !p->s->is_fixed[b] && !p->s->is_output[b])
+    if (b && --p->n_readers[b] == 0 && !p->s->is_persistent[b] && !p->s->is_output[b])
         p->freed[p->n_freed++] = b;
 }
 
@@ -112,7 +112,7 @@ static void run_node(struct planner *p, node_id id) {
 static void hold_unread(struct planner *p, const struct node *n) {
     for (uint32_t k = 0; k < n->n_out; k++) {
         uint32_t own = n->out[k].i ? p->s->of[n->out[k].i] : 0;
-        if (own && p->n_readers[own] == 0 && !p->s->is_fixed[own])
+        if (own && p->n_readers[own] == 0 && !p->s->is_persistent[own])
             p->s->is_output[own] = true;
     }
 }

@@ -80,7 +80,7 @@ static bool is_read_twice(const struct joining *k, const struct node *n, uint32_
 
 static bool joins(const struct joining *k, const struct node *n, uint32_t operand) {
     uint32_t from = k->s.of[n->in[operand].i], to = k->s.of[n->out[0].i];
-    return from && to && from != to && !k->s.is_fixed[from] && !k->s.is_fixed[to] &&
+    return from && to && from != to && !k->s.is_persistent[from] && !k->s.is_persistent[to] &&
            !k->s.is_output[from] && k->n_readers[from] == 1 &&
            (op_info(n->op)->flags & OPF_ELEMENTWISE || !is_read_twice(k, n, operand));
 }
@@ -135,7 +135,7 @@ static status make_buffers(struct joining *k, struct arena *a, struct diags *d,
         const struct node *n = graph_node(k->g, k->g->order.at[step]);
         for (uint32_t j = 0; j < n->n_out; j++) {
             uint32_t s = n->out[j].i ? k->s.of[n->out[j].i] : 0;
-            if (s && !k->s.is_fixed[s] && k->s.first[s].i == n->out[j].i &&
+            if (s && !k->s.is_persistent[s] && k->s.first[s].i == n->out[j].i &&
                 !add_values(k, a, s, step, out))
                 return diag_out_of_memory(d);
         }

@@ -70,7 +70,7 @@ static void note_read(void *to, value_id v, node_id user) {
     struct making *k = at->k;
     uint32_t s = k->r->units.storage.of[v.i];
     (void)user;
-    if (!s || !k->r->units.storage.is_fixed[s] || k->seen[s] == at->cluster + 1)
+    if (!s || !k->r->units.storage.is_persistent[s] || k->seen[s] == at->cluster + 1)
         return;
     k->seen[s] = at->cluster + 1;
     if (!k->n_readers[s]++)
@@ -101,7 +101,7 @@ static void join_readers(void *to, value_id v, node_id user) {
     struct making *k = at->k;
     uint32_t s = k->r->units.storage.of[v.i];
     (void)user;
-    if (!s || !k->r->units.storage.is_fixed[s] || is_everywhere(k, s))
+    if (!s || !k->r->units.storage.is_persistent[s] || is_everywhere(k, s))
         return;
     uint32_t a = first_of(k, k->reader[s]), b = first_of(k, at->cluster);
     k->parent[a > b ? a : b] = a > b ? b : a;
@@ -117,7 +117,7 @@ static void assign_persistent(struct making *k) {
         each_read(k, i, note_read);
     }
     for (uint32_t s = 1; s < all->n; s++)
-        if (all->is_fixed[s] && !is_everywhere(k, s)) {
+        if (all->is_persistent[s] && !is_everywhere(k, s)) {
             p->resident_bytes[k->reader[s]] += all->bytes[s];
             p->graph.persistent_bytes -= all->bytes[s];
         }

@@ -22,7 +22,7 @@ status rewrite_weigh(struct rewrite *r) {
     if (!(sizes = ARENA_ARRAY(a, int64_t, r->s.n)))
         return diag_out_of_memory(r->c->diags);
     for (uint32_t i = 1; i < r->s.n; i++)
-        if (!r->s.is_fixed[i])
+        if (!r->s.is_persistent[i])
             sizes[n++] = r->s.bytes[i];
     qsort(sizes, n, sizeof *sizes, int64_compare);
     int64_t limit = (r->live.peak_bytes - r->s.persistent_bytes) / LIGHT_SHARE;
@@ -39,7 +39,7 @@ status rewrite_weigh(struct rewrite *r) {
 
 bool rewrite_is_heavy_value(const struct rewrite *r, value_id v) {
     uint32_t s = v.i && v.i < r->n_vals ? r->s.of[v.i] : 0;
-    return s && !r->s.is_fixed[s] && r->s.bytes[s] > r->light_bytes;
+    return s && !r->s.is_persistent[s] && r->s.bytes[s] > r->light_bytes;
 }
 
 struct heavy_use {

@@ -32,7 +32,7 @@ static bool name_nodes(struct rewrite *r) {
 static bool is_kept(const struct rewrite *r, const struct node *n, const uint32_t *n_recomputed) {
     for (uint32_t k = 0; k < n->n_out; k++) {
         uint32_t s = n->out[k].i ? r->s.of[n->out[k].i] : 0;
-        if (s && !r->s.is_fixed[s] && !r->s.is_output[s] && r->live.from[s] <= r->live.to[s] &&
+        if (s && !r->s.is_persistent[s] && !r->s.is_output[s] && r->live.from[s] <= r->live.to[s] &&
             n_recomputed[r->live.to[s]] > n_recomputed[r->live.from[s]])
             return true;
     }

@@ -52,7 +52,7 @@ static void views_share_and_outputs_do_not(void **state) {
     assert_int_equal(storage_named(&p, "v"), storage_named(&p, "x"));
     assert_int_equal(storage_named(&p, "b"), storage_named(&p, "a"));
     assert_int_not_equal(storage_named(&p, "out"), storage_named(&p, "c"));
-    assert_true(s->is_fixed[storage_named(&p, "w")]);
+    assert_true(s->is_persistent[storage_named(&p, "w")]);
     assert_true(s->is_output[storage_named(&p, "c")]);
     assert_false(s->is_output[storage_named(&p, "a")]);
     assert_int_equal(s->bytes[storage_named(&p, "a")], 64);
