@@ -1,26 +1,35 @@
-// The order of execution in ONNX Runtime: see ort_order.h. Its GraphViewer walks the graph
-// backwards and depth first. It starts from the leaves, the nodes whose results no other node
-// reads, and takes the LAST of them first; from a node it goes on to the makers of its operands,
-// the one with the HIGHEST index first; a node is emitted when all that it needs has been. The
-// index of a node is its place in the file, except that the nodes of an inlined function come
-// behind all others.
+// Model of ONNX Runtime's default execution order (GraphViewer::GetNodesInTopologicalOrder): see
+// ort_order.h. It is the postorder of a depth-first search along reversed edges:
 //
-// So a file in the natural order of a training step runs like this: the last gradient pulls in
-// whatever it needs, which is the whole forward pass and most of the way back, and all other weight
-// gradients, being leaves, wait for their turn behind it.
+//   - roots: the leaves, that is the nodes whose results no other node reads; the leaf with the
+//     highest index is searched first;
+//   - successors of a node: the producers of its operands, the highest index first;
+//   - a node is emitted after all its producers.
+//
+// The index of a node is its position in the file, except that the nodes of an inlined function
+// follow all others. Stages: indices; producers of each node, sorted by index (compressed rows);
+// the search, with an explicit stack.
+//
+// Consequence for a training step in file order: the last weight gradient is searched first and
+// pulls in the forward pass and most of the backward pass. All other weight gradients are leaves
+// too and run after it.
 #include "ir/runtime/ort_order.h"
+
+#include <assert.h>
 
 struct walk {
     const struct graph *g;
-    uint32_t *index;  // by node: its place
-    uint32_t *start;  // by node: its operands' makers are maker[start[n] .. start[n + 1] - 1],
-    node_id *maker;   // sorted by index
-    bool *has_reader; // by node: it is no leaf
-    bool *is_seen;    // by node
+    uint32_t *index;   // by node
+    uint32_t *start;   // by node: its producers are producer[start[n] .. start[n + 1] - 1],
+    node_id *producer; // sorted by index
+    bool *has_reader;  // by node: it is not a leaf
+    bool *is_seen;     // by node
     struct ort_order *out;
 };
 
-bool ort_inlines(enum op op) {
+// Operators without a CPU kernel: ONNX Runtime replaces the node by the operator's function body,
+// whose nodes get indices after all others.
+static bool is_inlined(enum op op) {
     switch (op) {
     case OP_AffineGrid:
     case OP_Attention:
@@ -47,45 +56,45 @@ static bool runs(const struct graph *g, node_id n) {
     return n.i && graph_node(g, n)->op != OP_Constant;
 }
 
-struct makers {
+struct visit {
     struct walk *w;
-    bool count; // else place
+    bool count; // count the producers; else store them
 };
 
-static void visit_maker(void *to, value_id v, node_id user) {
-    struct makers *m = to;
-    struct walk *w = m->w;
+static void visit_producer(void *to, value_id v, node_id user) {
+    struct visit *visit = to;
+    struct walk *w = visit->w;
     node_id def = v.i ? graph_value(w->g, v)->def : NODE_NONE;
     if (!runs(w->g, def))
         return;
     w->has_reader[def.i] = true;
-    if (m->count)
+    if (visit->count)
         w->start[user.i + 1]++;
     else
-        w->maker[w->start[user.i]++] = def;
+        w->producer[w->start[user.i]++] = def;
 }
 
-// By id and not by order, so that the ends of the placing pass line up with the starts.
+// Visits nodes by id: rows of `producer` are in the order of ids.
 static void visit_all(struct walk *w, bool count) {
-    struct makers m = {w, count};
+    struct visit visit = {w, count};
     for (uint32_t i = 1; i < w->g->nodes.n; i++) {
         const struct node *n = &w->g->nodes.at[i];
         for (uint32_t k = 0; k < n->n_in && !n->removed; k++)
-            visit_maker(&m, n->in[k], (node_id){i});
+            visit_producer(&visit, n->in[k], (node_id){i});
         if (!n->removed)
-            node_captured(w->g, (node_id){i}, visit_maker, &m);
+            node_captured(w->g, (node_id){i}, visit_producer, &visit);
     }
 }
 
-// Operands are few: sorting by insertion.
-static void sort_makers(struct walk *w, uint32_t node) {
+// Insertion sort: nodes have few operands.
+static void sort_producers(struct walk *w, uint32_t node) {
     for (uint32_t i = w->start[node] + 1; i < w->start[node + 1]; i++)
         for (uint32_t k = i; k > w->start[node]; k--) {
-            node_id x = w->maker[k - 1], y = w->maker[k];
+            node_id x = w->producer[k - 1], y = w->producer[k];
             if (w->index[x.i] <= w->index[y.i])
                 break;
-            w->maker[k - 1] = y;
-            w->maker[k] = x;
+            w->producer[k - 1] = y;
+            w->producer[k] = x;
         }
 }
 
@@ -101,24 +110,25 @@ static bool walk_prepare(struct walk *w, struct arena *a) {
     for (int inlined = 0; inlined < 2; inlined++)
         for (size_t i = 0; i < w->g->order.n; i++) {
             node_id id = w->g->order.at[i];
-            if (ort_inlines(graph_node(w->g, id)->op) == (inlined == 1))
+            if (is_inlined(graph_node(w->g, id)->op) == (inlined == 1))
                 w->index[id.i] = at++;
         }
     visit_all(w, true);
     for (size_t i = 0; i < n; i++)
         w->start[i + 1] += w->start[i];
-    if (!(w->maker = ARENA_ARRAY(a, node_id, w->start[n])))
+    if (!(w->producer = ARENA_ARRAY(a, node_id, w->start[n])))
         return false;
     visit_all(w, false);
-    for (size_t i = n; i > 0; i--) // placing moved each start to its end: shift back
+    for (size_t i = n; i > 0; i--) // storing moved each start to its end: shift back
         w->start[i] = w->start[i - 1];
     w->start[0] = 0;
     for (uint32_t i = 1; i < n; i++)
-        sort_makers(w, i);
+        sort_producers(w, i);
     return true;
 }
 
-// A node on the stack is to be entered, or, once all that it needs lies above it, to be left.
+// An entry of the search stack: enter the node, or emit it (`leave`) after its producers, which are
+// pushed above it.
 struct step {
     uint32_t node : 31, leave : 1;
 };
@@ -147,13 +157,15 @@ static bool walk_back(struct walk *w, struct arena *a) {
         w->is_seen[s.node] = true;
         stack[n++] = (struct step){s.node, true};
         for (uint32_t k = w->start[s.node]; k < w->start[s.node + 1]; k++)
-            if (!w->is_seen[w->maker[k].i])
-                stack[n++] = (struct step){w->maker[k].i & INT32_MAX, false};
+            if (!w->is_seen[w->producer[k].i])
+                stack[n++] = (struct step){w->producer[k].i & INT32_MAX, false};
     }
     return true;
 }
 
 status ort_order(const struct graph *g, struct arena *a, struct diags *d, struct ort_order *out) {
+    assert(g && a && d && out);
+    assert(g->nodes.n <= INT32_MAX); // struct step
     struct arena scratch = arena_make(a->mem);
     struct walk w = {.g = g, .out = out};
     *out = (struct ort_order){0};

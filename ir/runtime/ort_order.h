@@ -1,18 +1,16 @@
-// The order in which ONNX Runtime runs the nodes of a written file. It does not follow the file:
-// see ort_order.c. The rule is exact for what no optimization changes; where one fuses or merges
-// nodes, only what data dependencies fix stays in its place, which is why passes/rewrite adds some.
+// The order in which ONNX Runtime executes the nodes of a written file, which is not the order in
+// the file: ort_order.c has the algorithm. The model is exact for a graph that ONNX Runtime's
+// optimizer leaves unchanged. Where the optimizer fuses or merges nodes, only data dependencies fix
+// the order; therefore passes/rewrite adds control dependencies.
 #pragma once
 
 #include "ir/graph.h"
 
 struct ort_order {
-    node_id *at; // nodes of the main graph, without Constant nodes, which become initializers
+    node_id *at; // nodes of the main graph except Constant nodes, which become initializers
     size_t n;
 };
 
-// The graph must be in a topological order, which is taken as the order of the file.
+// g->order must be a topological order; it is taken as the file order. `out->at` is allocated in
+// `a`.
 status ort_order(const struct graph *g, struct arena *a, struct diags *d, struct ort_order *out);
-
-// Has this operator no CPU kernel, so that ONNX Runtime replaces the node by the operator's
-// definition, behind all other nodes?
-bool ort_inlines(enum op op);

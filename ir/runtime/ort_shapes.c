@@ -1,18 +1,21 @@
-// Which shapes ONNX Runtime knows: see ort_shapes.h. It runs ONNX's shape inference, whose rules
-// fall into few kinds when all that is asked is whether they come to a result: most need the shapes
-// of all inputs; some follow the first input alone; some take the shape from the content of an
-// operand, which must be a constant that no caller can override; some make shapes that depend on
-// data. Where the kinds are coarser than ONNX's own rules they say "known" too often, which makes
-// passes/rewrite hide an operand more than it had to.
+// Model of ONNX Runtime's static shape inference: see ort_shapes.h. ONNX Runtime applies ONNX's
+// shape inference. This file does not compute shapes; it decides whether inference succeeds. For
+// that question the rules of all operators fall into the six kinds below. One forward pass over a
+// topological order propagates "known" from declared values to node outputs.
+//
+// The kinds are coarser than ONNX's rules and err towards "known". An error in that direction costs
+// at most one superfluous hidden operand in passes/rewrite.
 #include "ir/runtime/ort_shapes.h"
+
+#include <assert.h>
 
 enum kind {
     BY_ALL,     // needs the shapes of all inputs
-    BY_FIRST,   // needs that of the first input
-    BY_CONTENT, // the content of the operands behind the first, and the first input's shape
-    BY_SHAPE,   // the content of one operand alone
-    BY_NOTHING, // attributes say it
-    BY_DATA,    // cannot be known
+    BY_FIRST,   // needs the shape of the first input
+    BY_CONTENT, // needs the shape of the first input and the content of the other operands
+    BY_SHAPE,   // needs the content of one operand only
+    BY_NOTHING, // given by the attributes
+    BY_DATA,    // depends on data: unknown before the run
 };
 
 static enum kind kind_of(enum op op) {
@@ -72,6 +75,7 @@ static enum kind kind_of(enum op op) {
 }
 
 uint32_t ort_shapes_operand(const struct graph *g, node_id id) {
+    assert(g && id.i && id.i < g->nodes.n);
     const struct node *n = graph_node(g, id);
     uint32_t k = 0;
     if (kind_of(n->op) == BY_SHAPE && n->op != OP_ConstantOfShape && n->op != OP_Range)
@@ -80,18 +84,21 @@ uint32_t ort_shapes_operand(const struct graph *g, node_id id) {
 }
 
 bool ort_shapes_declared(const struct graph *g, value_id id) {
+    assert(g && id.i && id.i < g->values.n);
     const struct value *v = graph_value(g, id);
     return v->init || v->sparse_init ||
            ((v->is_input || v->is_output || v->has_info) && v->type && type_is_static(v->type));
 }
 
-// Its content is known, and no caller can put another in its place.
+// Its content is known, and a caller cannot override it (an initializer that is also an input can
+// be overridden).
 static bool is_constant(const struct graph *g, value_id id) {
     const struct value *v = graph_value(g, id);
     return (v->init && !v->is_input) || (v->def.i && graph_node(g, v->def)->op == OP_Constant);
 }
 
 bool ort_shapes_inferred(const struct graph *g, node_id id, const bool *known, size_t n_known) {
+    assert(g && id.i && id.i < g->nodes.n && (known || !n_known));
     const struct node *n = graph_node(g, id);
     enum kind kind = kind_of(n->op);
     uint32_t operand = kind == BY_SHAPE ? ort_shapes_operand(g, id) : 0;
@@ -101,17 +108,18 @@ bool ort_shapes_inferred(const struct graph *g, node_id id, const bool *known, s
         value_id v = n->in[k];
         if (!v.i)
             continue;
-        bool asks_content = (kind == BY_CONTENT && k > 0) || (kind == BY_SHAPE && k == operand);
-        bool asks_shape = kind == BY_ALL || (kind != BY_SHAPE && k == 0);
-        if (asks_content && !is_constant(g, v))
+        bool needs_content = (kind == BY_CONTENT && k > 0) || (kind == BY_SHAPE && k == operand);
+        bool needs_shape = kind == BY_ALL || (kind != BY_SHAPE && k == 0);
+        if (needs_content && !is_constant(g, v))
             return false;
-        if (asks_shape && (v.i >= n_known || !known[v.i]))
+        if (needs_shape && (v.i >= n_known || !known[v.i]))
             return false;
     }
     return true;
 }
 
 bool *ort_shapes_known(const struct graph *g, struct arena *a) {
+    assert(g && a);
     bool *known = ARENA_ARRAY(a, bool, g->values.n);
     if (!known)
         return NULL;

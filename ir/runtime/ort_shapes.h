@@ -1,19 +1,20 @@
-// Which shapes ONNX Runtime knows before it runs a written file. Its planner uses a dying buffer
-// for a new tensor only when it knows both shapes; where it knows none, every tensor has a buffer
-// of its own, from the node that makes it to the last one that reads it.
+// Which shapes ONNX Runtime knows before it executes a written file. Its memory planner reuses a
+// dead buffer for a new tensor only when both shapes are known. A tensor of unknown shape gets a
+// buffer of its own, allocated at its producer and freed after its last reader.
 #pragma once
 
 #include "ir/graph.h"
 
-// What a file says of itself: inputs, initializers, outputs and value_info.
+// Whether the file declares the shape: an input, initializer, output or value_info with static
+// dimensions.
 bool ort_shapes_declared(const struct graph *g, value_id v);
 
-// Whether shape inference finds the shapes of a node's outputs, given known[v] for all its inputs.
-// Ids from n_known on are not known.
+// Whether shape inference finds the output shapes of a node, given known[v] for its inputs. Values
+// with ids of n_known or more count as unknown.
 bool ort_shapes_inferred(const struct graph *g, node_id n, const bool *known, size_t n_known);
 
-// The operand to hide when the shapes of the outputs should not be found; n_in: there is none.
+// The operand to hide so that inference does not find the output shapes; n_in: there is none.
 uint32_t ort_shapes_operand(const struct graph *g, node_id n);
 
-// known[v] for every value of the graph, in topological order; NULL: no room.
+// known[v] for every value of the graph, whose order must be topological; NULL: out of memory.
 bool *ort_shapes_known(const struct graph *g, struct arena *a);

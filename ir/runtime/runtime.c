@@ -1,7 +1,15 @@
-// The runtime model: see runtime.h. Stages: the order, the storages and the buffers that they
-// become, the liveness of those, and the moment of the peak for messages.
+// The runtime model: see runtime.h. Stages:
+//   1. execution order: file order, or ONNX Runtime's (ort_order.c);
+//   2. storages of the graph (ir/storage), merged into the buffers that the runtime's static
+//      planner allocates (runtime_alloc.c);
+//   3. liveness of the buffers in that order: bytes held at each step, and their peak;
+//   4. the largest buffers at the peak, for messages.
+// For ONNX Runtime, the stages run a second time on a copy of the model with its fusions applied
+// (runtime_fuse.c): the optimization level is the user's choice, so the peak is that of the worse
+// level. tests/runtime compares the model with real runs.
 #include "ir/runtime/runtime.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "ir/copy.h"
@@ -15,7 +23,7 @@ bool runtime_find(const char *name, enum runtime *out) {
     return *out == RUNTIME_ORT || strcmp(name, "file-order") == 0;
 }
 
-// Keeps the largest, by falling size; of equal ones the first.
+// Keeps the RUNTIME_TOP largest in descending order; among equals, the first.
 static void add_top(struct runtime_report *r, value_id v, int64_t n_bytes) {
     size_t i = r->n_top;
     while (i > 0 && r->top[i - 1].n_bytes < n_bytes)
@@ -55,7 +63,7 @@ static status find_order(const struct graph *g, enum runtime how, struct arena *
     return out->order ? ST_OK : diag_out_of_memory(d);
 }
 
-// The peak of one level: the graph as it is.
+// The peak of one optimization level: `g` is the graph after the level's fusions.
 static status level_peak(const struct graph *g, enum runtime how, struct arena *a, struct diags *d,
                          struct runtime_report *out) {
     struct arena scratch = arena_make(a->mem);
@@ -93,6 +101,7 @@ static status fused_peak(const struct model *m, struct mem *mem, struct diags *d
 
 status runtime_peak(const struct model *m, enum runtime how, struct arena *a, struct diags *d,
                     struct runtime_report *out) {
+    assert(m && m->graph && a && d && out);
     status st = level_peak(m->graph, how, a, d, out);
     out->plain_peak_bytes = out->fused_peak_bytes = out->peak_bytes;
     if (!st && how == RUNTIME_ORT)

@@ -1,25 +1,28 @@
-// ONNX Runtime's static planner (SequentialPlanner), as far as buffers go. Node by node, each
-// output
-//   1. is a view of the first input, which ir/storage knows already;
-//   2. else is written over an input that dies here, where the kernel allows it and both shapes are
-//      known and equal;
-//   3. else takes the most recently freed buffer of an equal shape and element size;
+// Model of ONNX Runtime's static memory planner (SequentialPlanner): which tensors share a buffer.
+// One pass over the execution order with reference counts. Each output of a node
+//   1. is a view of the first input (known from ir/storage);
+//   2. else overwrites an input whose last read this is (in place), where the kernel allows it and
+//      both shapes are known and equal;
+//   3. else reuses the most recently freed buffer of equal shape and element size;
 //   4. else gets a new buffer.
-// A buffer that will be taken again is held until then: the planner decides all of this before
-// anything runs, and frees a buffer for good only after the last of those who live in it. Outputs
-// of the graph have buffers of their own, and what is fixed is never taken. Shapes that ONNX
-// Runtime cannot know (ir/runtime/ort_shapes.h) make no match, and rank 0 is not looked for in 3.
+// The planner decides this before execution and frees a buffer only after the last tensor assigned
+// to it. A buffer that is reused later therefore stays allocated in between. Graph outputs and
+// values without readers get buffers of their own, held to the end; persistent buffers are never
+// reused. A shape that ONNX Runtime does not know (ort_shapes.h) never matches, and rule 3 skips
+// tensors of rank 0.
 #include "ir/runtime/runtime_alloc.h"
+
+#include <assert.h>
 
 #include "ir/runtime/ort_shapes.h"
 
 struct planner {
     const struct graph *g;
     struct storage *s;
-    const bool *known;     // by value: its shape
-    uint32_t *n_readers;   // by buffer: reads to come, of all that lives in it
-    uint32_t *freed;       // buffers to take, the most recently freed last
-    uint32_t *merged_into; // by storage: the buffer it was put into; 0: itself
+    const bool *known;     // by value: its shape is known
+    uint32_t *n_readers;   // by buffer: remaining reads of all its values
+    uint32_t *freed;       // reusable buffers, the most recently freed last
+    uint32_t *merged_into; // by storage: the buffer that it shares; 0: its own
     size_t n_freed;
 };
 
@@ -41,7 +44,7 @@ static bool same_size(const struct planner *p, value_id a, value_id b) {
     return true;
 }
 
-// The buffer of a dying input that the kernel may write over; 0: none.
+// The buffer of an input that dies here and that the kernel may overwrite; 0: none.
 static uint32_t in_place(const struct planner *p, const struct node *n, uint32_t k) {
     if (k > 0 || !(op_info(n->op)->flags & OPF_INPLACE) || !n->n_in || !n->in[0].i)
         return 0;
@@ -70,7 +73,7 @@ static void make_outputs(struct planner *p, const struct node *n) {
         value_id v = n->out[k];
         uint32_t own = v.i ? p->s->of[v.i] : 0;
         if (!own || p->s->first[own].i != v.i || p->s->is_persistent[own] || p->s->is_output[own])
-            continue; // a view, or what nobody shares
+            continue; // a view, or a buffer that is not shared
         uint32_t b = in_place(p, n, k);
         if (!b)
             b = take_freed(p, v);
@@ -108,7 +111,7 @@ static void run_node(struct planner *p, node_id id) {
     visit_reads(p, id, end_read);
 }
 
-// Held from its computation to the end, like an output.
+// A value without readers is held to the end, like an output.
 static void hold_unread(struct planner *p, const struct node *n) {
     for (uint32_t k = 0; k < n->n_out; k++) {
         uint32_t own = n->out[k].i ? p->s->of[n->out[k].i] : 0;
@@ -119,6 +122,7 @@ static void hold_unread(struct planner *p, const struct node *n) {
 
 status runtime_alloc(const struct graph *g, const node_id *order, size_t n, struct arena *a,
                      struct diags *d, struct storage *s) {
+    assert(g && (order || !n) && a && d && s && s->of);
     struct planner p = {.g = g,
                         .s = s,
                         .known = ort_shapes_known(g, a),

@@ -1,10 +1,10 @@
-// What ONNX Runtime's planner does with the storages of a graph: see runtime_alloc.c.
+// Buffer sharing by ONNX Runtime's static memory planner: see runtime_alloc.c.
 #pragma once
 
 #include "ir/storage.h"
 
-// Changes `s`, as storage_of gave it, into the buffers that the planner allocates when the nodes
-// run in this order: storages that share a buffer become one, which is held from the first of them
-// to the last, also while nobody needs it in between. Liveness of the result is the planner's.
+// Merges the storages `s` of the graph (from storage_of) that share a buffer when the nodes execute
+// in this order. A merged storage lives from its first value to its last, including gaps in
+// between, so that liveness_of(s) is the liveness that the planner has.
 status runtime_alloc(const struct graph *g, const node_id *order, size_t n, struct arena *a,
                      struct diags *d, struct storage *s);

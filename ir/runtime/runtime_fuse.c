@@ -1,11 +1,15 @@
-// The fusions of ONNX Runtime's levels extended and all that change what is held. Each removes a
-// tensor that the plain levels make:
-//   - Conv or Gemm and an activation behind it that alone reads its result: FusedConv, FusedGemm;
-//   - MatMul and a scaling by a constant number behind it, or before one of its operands;
-//   - MatMul and a Transpose of an operand's last two dimensions: FusedMatMul reads what the
-//     Transpose read, which so lives longer; the Transpose goes unless somebody else reads it.
-// What hides shapes (passes/rewrite) keeps the many others away that need to know them.
+// Model of the fusions of ONNX Runtime's optimization levels extended and all that change peak
+// memory. Each removes a tensor that exists at the levels disabled and basic:
+//   - Conv or Gemm with an activation that is the only reader of its result: FusedConv, FusedGemm;
+//   - MatMul with a multiplication by a scalar constant, of its result or of an operand;
+//   - MatMul with a Transpose of the last two dimensions of an operand: FusedMatMul reads the
+//     operand of the Transpose, whose lifetime grows; the Transpose is removed unless it has other
+//     readers.
+// Pattern matching in two passes over the order: operands of MatMul first, then the operations on
+// results. Other fusions need known shapes; passes/rewrite hides shapes, which prevents them.
 #include "ir/runtime/runtime_fuse.h"
+
+#include <assert.h>
 
 struct fuse {
     struct graph *g;
@@ -24,8 +28,8 @@ static void count_read(void *to, value_id v, node_id user) {
     ((uint32_t *)to)[v.i]++;
 }
 
-// The node that makes v for one reader only; NULL: there is none.
-static struct node *sole_maker(const struct fuse *f, value_id v) {
+// The producer of v when v has a single reader and is no output; else NULL.
+static struct node *sole_producer(const struct fuse *f, value_id v) {
     const struct value *at = v.i ? graph_value(f->g, v) : NULL;
     bool sole = at && at->def.i && f->n_reads[v.i] == 1 && !at->is_output;
     return sole ? graph_node(f->g, at->def) : NULL;
@@ -36,20 +40,20 @@ static bool is_f32(const struct fuse *f, value_id v) {
     return t && t->elem == ELEM_F32;
 }
 
-static bool is_number(const struct fuse *f, const struct node *n, uint32_t k) {
+static bool is_scalar(const struct fuse *f, const struct node *n, uint32_t k) {
     const struct value *v = k < n->n_in && n->in[k].i ? graph_value(f->g, n->in[k]) : NULL;
     int64_t n_elements;
     return v && v->init && !v->is_input && tensor_elements(v->init, &n_elements) && n_elements == 1;
 }
 
-// Which operand of a scaling by a constant number is scaled; n_in: it is no such scaling.
+// The scaled operand of a multiplication or division by a scalar constant; n_in: `n` is neither.
 static uint32_t scaled_operand(const struct fuse *f, const struct node *n) {
-    if ((n->op == OP_Mul || n->op == OP_Div) && is_number(f, n, 1))
+    if ((n->op == OP_Mul || n->op == OP_Div) && is_scalar(f, n, 1))
         return 0;
-    return n->op == OP_Mul && is_number(f, n, 0) ? 1 : n->n_in;
+    return n->op == OP_Mul && is_scalar(f, n, 0) ? 1 : n->n_in;
 }
 
-// `first` makes the result of `second` at once, which goes.
+// `first` produces the result of `second` directly; `second` is removed.
 static status absorb(struct fuse *f, struct node *first, node_id first_id, node_id second) {
     value_id *out = arena_copy(f->a, graph_node(f->g, second)->out, sizeof *out);
     if (!out)
@@ -63,10 +67,11 @@ static status absorb(struct fuse *f, struct node *first, node_id first_id, node_
     return ST_OK;
 }
 
-static status fuse_behind(struct fuse *f, node_id id) {
+// Fuses an activation or a scaling into the producer of its operand.
+static status fuse_result(struct fuse *f, node_id id) {
     struct node *n = graph_node(f->g, id);
     uint32_t k = is_activation(n->op) ? 0 : scaled_operand(f, n);
-    struct node *before = k < n->n_in ? sole_maker(f, n->in[k]) : NULL;
+    struct node *before = k < n->n_in ? sole_producer(f, n->in[k]) : NULL;
     if (!before || !is_f32(f, n->out[0]) || n->n_out != 1 || before->n_out != 1)
         return ST_OK;
     bool fits = is_activation(n->op) ? before->op == OP_Conv || before->op == OP_Gemm
@@ -85,31 +90,33 @@ static bool swaps_last_two(const struct node *n) {
     return perm->ints[rank - 2] == rank - 1 && perm->ints[rank - 1] == rank - 2;
 }
 
-// MatMul reads what the maker of its operand k read.
+// Replaces operand k of MatMul `id` by operand `through` of its producer; removes the producer when
+// it has no other reader.
 static status read_through(struct fuse *f, node_id id, uint32_t k, uint32_t through) {
     struct node *n = graph_node(f->g, id);
     value_id old = n->in[k];
-    node_id maker = graph_value(f->g, old)->def;
+    node_id producer = graph_value(f->g, old)->def;
     value_id *in = arena_copy(f->a, n->in, n->n_in * sizeof *in);
     if (!in)
         return diag_out_of_memory(f->d);
     n->in = in;
-    in[k] = graph_node(f->g, maker)->in[through];
+    in[k] = graph_node(f->g, producer)->in[through];
     f->n_reads[in[k].i]++;
     if (--f->n_reads[old.i] == 0 && !graph_value(f->g, old)->is_output) {
         f->n_reads[in[k].i]--;
-        graph_remove_node(f->g, maker);
+        graph_remove_node(f->g, producer);
     }
     return ST_OK;
 }
 
+// Fuses scalings and transposes of operands into a MatMul.
 static status fuse_operands(struct fuse *f, node_id id) {
     struct node *n = graph_node(f->g, id);
     status st = ST_OK;
     for (uint32_t k = 0; n->op == OP_MatMul && k < 2 && !st; k++) {
         if (!is_f32(f, n->in[k]))
             return ST_OK;
-        const struct node *scale = sole_maker(f, n->in[k]);
+        const struct node *scale = sole_producer(f, n->in[k]);
         uint32_t through = scale ? scaled_operand(f, scale) : 0;
         if (scale && through < scale->n_in)
             st = read_through(f, id, k, through);
@@ -121,6 +128,7 @@ static status fuse_operands(struct fuse *f, node_id id) {
 }
 
 status runtime_fuse(struct graph *g, struct arena *a, struct diags *d) {
+    assert(g && a && d);
     struct fuse f = {g, a, d, ARENA_ARRAY(a, uint32_t, g->values.n)};
     status st = f.n_reads ? ST_OK : diag_out_of_memory(d);
     for (size_t i = 0; i < g->order.n && !st; i++) {
@@ -134,7 +142,7 @@ status runtime_fuse(struct graph *g, struct arena *a, struct diags *d) {
             st = fuse_operands(&f, g->order.at[i]);
     for (size_t i = 0; i < g->order.n && !st; i++)
         if (!graph_node(g, g->order.at[i])->removed)
-            st = fuse_behind(&f, g->order.at[i]);
+            st = fuse_result(&f, g->order.at[i]);
     graph_sweep(g);
     return st;
 }

@@ -1,8 +1,8 @@
-// What ONNX Runtime's levels extended and all fuse: see runtime_fuse.c.
+// Fusions of ONNX Runtime's optimization levels extended and all: see runtime_fuse.c.
 #pragma once
 
 #include "ir/graph.h"
 
-// Changes the graph into what those levels make of it, as far as memory is concerned. For looking
-// at, not for running: fused operators are not ONNX's.
+// Rewrites the graph to the memory behavior of those levels. The result is for analysis only: a
+// fused node keeps its ONNX operator name and does not compute the same result.
 status runtime_fuse(struct graph *g, struct arena *a, struct diags *d);
