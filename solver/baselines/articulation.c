@@ -4,6 +4,8 @@
 // millions of nodes.
 #include "solver/baselines/articulation.h"
 
+#include <assert.h>
+
 struct search {
     const struct problem *p;
     int32_t n;                           // the search covers nodes 0 .. n-1
@@ -54,6 +56,7 @@ static void search_from(struct search *s, int32_t root, bool *is_point) {
 
 bool articulation_points(const struct problem *p, int32_t n_first, struct arena *scratch,
                          bool *is_point) {
+    assert(n_first >= 0 && n_first <= p->n);
     struct arena a = arena_make(scratch->mem);
     struct search s = {.p = p,
                        .n = n_first,

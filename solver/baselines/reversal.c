@@ -4,6 +4,8 @@
 // stored tensor is one that is not recomputed before it is read.
 #include "solver/baselines/reversal.h"
 
+#include <assert.h>
+
 // Maximum number of runs of the average node; longer schedules are useless.
 #define MAX_RUNS 128
 
@@ -66,6 +68,7 @@ static bool sort_backward(struct reversal *r, enum reversal_place place) {
 
 bool reversal_make(const struct problem *p, struct arena *a, int32_t n_forward, const bool *ends,
                    struct reversal_style style, struct reversal *out) {
+    assert(n_forward > 0 && n_forward <= p->n && ends);
     *out = (struct reversal){.p = p,
                              .arena = a,
                              .n_forward = n_forward,
@@ -182,6 +185,7 @@ static void multilevel(struct reversal *r, int32_t from, int32_t to, int32_t k) 
 }
 
 void reversal_multilevel(struct reversal *r, int32_t k) {
+    assert(k > 0);
     multilevel(r, 0, r->n_units, k);
 }
 
@@ -222,6 +226,7 @@ static void binomial(struct reversal *r, int32_t from, int32_t to, int32_t slots
 }
 
 void reversal_binomial(struct reversal *r, int32_t slots) {
+    assert(slots > 0);
     binomial(r, 0, r->n_units, slots);
 }
 

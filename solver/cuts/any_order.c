@@ -5,6 +5,7 @@
 //   3. solve the LP relaxations, then the integer programs, of growing sets of cuts.
 #include "solver/cuts/any_order_state.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "solver/cuts/any_order_model.h"
@@ -158,6 +159,7 @@ static status bound_all(struct any_order *s, int32_t best) {
 }
 
 status any_order_run(struct solve_run *r, const struct any_order_effort *effort) {
+    assert(r && effort && effort->n_nodes >= 0);
     struct arena a = arena_make(r->arena->mem);
     struct any_order *s = any_order_make(r->p, r->options->budget_bytes, r->stop, &a);
     int32_t best = -1;

@@ -3,6 +3,7 @@
 //
 // The cut of highest memory pressure usually gives the best bound. Some others are tried, since the
 // tensors live there may be more expensive to recompute.
+#include <assert.h>
 #include <string.h>
 
 #include "solver/cuts/any_order_state.h"
@@ -11,6 +12,7 @@
 #define MAX_RELAXATIONS 6
 
 void any_order_sides(struct any_order *s, int32_t q) {
+    assert(q >= 0 && q < s->p->n);
     const struct problem *p = s->p;
     memset(s->side, 0, (size_t)p->n * sizeof *s->side);
     s->side[q] = SIDE_AT;
@@ -130,6 +132,7 @@ status any_order_lagrangian(struct solve_run *r) {
 
 bool any_order_min_bytes(const struct problem *p, bool free_order, int64_t max_cost,
                          const struct stop *stop, struct mem *mem, int64_t *min_bytes) {
+    assert(p && mem && min_bytes);
     struct arena a = arena_make(mem);
     struct any_order *s = any_order_make(p, problem_floor(p, NULL), stop, &a);
     bool ok = s != NULL;

@@ -2,6 +2,7 @@
 // then columns and rows per cut, then the rows of the order.
 #include "solver/cuts/any_order_model.h"
 
+#include <assert.h>
 #include <string.h>
 
 static int32_t at(const struct any_order_model *m, const int32_t *cols, int32_t k, int32_t i) {
@@ -184,6 +185,7 @@ static int32_t *no_columns(struct arena *a, size_t n) {
 }
 
 bool any_order_model_build(struct any_order_model *m, struct arena *a) {
+    assert(m->view && m->n_cuts > 0 && m->earliest && m->latest);
     size_t n = (size_t)m->view->p->n, n_cuts = (size_t)m->n_cuts;
     bool *live = ARENA_ARRAY(a, bool, n);
     cbc_open(&m->program, a);

@@ -2,6 +2,8 @@
 // until it fits the budget or does not improve.
 #include "solver/cuts/initial.h"
 
+#include <assert.h>
+
 #include "solver/cuts/initial_cut.h"
 #include "solver/model/sequence_problem.h"
 
@@ -75,6 +77,7 @@ static bool meet_budget(struct initial *s, const struct problem *p, int64_t budg
 // Aims at smaller budgets too: a schedule that misses one of them may still fit this one.
 bool initial_by_cuts(const struct problem *p, int64_t budget_bytes, const struct stop *stop,
                      struct arena *a, struct sequence *out) {
+    assert(p && a && out);
     static const double shrinks[] = {1, 0.95, 0.9, 0.8};
     int64_t min_excess = INT64_MAX;
     bool ok = true;
@@ -94,6 +97,8 @@ bool initial_by_cuts(const struct problem *p, int64_t budget_bytes, const struct
 
 bool initial_min_peak(const struct problem *p, int64_t max_cost, const struct stop *stop,
                       struct arena *a, struct sequence *out) {
+    assert(p && a && out);
+    assert(max_cost >= problem_base_cost(p));
     struct initial s = {.a = a, .max_cost = INT64_MAX};
     struct initial_goal goal = {.min_peak = true, .max_cost = max_cost};
     struct sequence_facts facts;

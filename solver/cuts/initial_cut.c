@@ -2,6 +2,7 @@
 // for the Lagrangian relaxation of the cut, and makes the sequence that its choice implies.
 #include "solver/cuts/initial_cut.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ static void find_crossing(struct initial_cut *s) {
 
 bool initial_cut_make(struct initial_cut *s, const struct problem *p, int32_t q,
                       const struct initial_goal *goal, const struct stop *stop, struct arena *a) {
+    assert(q >= 0 && q < p->n && goal);
     struct arena scratch = arena_make(a->mem);
     struct lagrangian_cut cut;
     struct lagrangian_cut_bound bound;
@@ -209,6 +211,7 @@ static bool run_rounds(struct initial_cut *s, struct lagrangian_cut *c, const in
 
 bool initial_cut_run(struct initial_cut *s, int32_t apart, double growth, const int64_t *max_cost,
                      initial_cut_found *found, void *context) {
+    assert(apart > 0 && growth >= 1 && max_cost && found);
     struct arena scratch = arena_make(s->mem);
     struct lagrangian_cut cut;
     if (s->first_price <= 0)

@@ -4,6 +4,7 @@
 // side of the optimum.
 #include "solver/cuts/lagrangian_cut.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -95,6 +96,7 @@ static void add_project(struct lagrangian_cut *c, int32_t i, const enum cut_side
 
 bool lagrangian_cut_make(struct lagrangian_cut *c, const struct problem *p, int32_t q,
                          const enum cut_side *side, const bool *pinned, struct arena *a) {
+    assert(q >= 0 && q < p->n && pinned);
     *c = (struct lagrangian_cut){.p = p, .pinned = pinned, .mem = a->mem, .q = q, .cost_scale = 1};
     enum role *role = ARENA_ARRAY(a, enum role, p->n);
     int32_t *tool_of;
@@ -159,6 +161,7 @@ static void take_choice(struct lagrangian_cut *c) {
 }
 
 bool lagrangian_cut_price(struct lagrangian_cut *c, double price) {
+    assert(price > 0);
     const struct problem *p = c->p;
     struct selection *s = &c->selection;
     int64_t live = 0;

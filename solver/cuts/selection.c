@@ -4,6 +4,7 @@
 // stays, and marks the selected projects.
 #include "solver/cuts/selection.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct flow {
@@ -167,6 +168,7 @@ static void discharge_tool(struct flow *f, int32_t t) {
 }
 
 bool selection_solve(struct selection *s, struct mem *mem, const struct stop *stop) {
+    assert(s->n_projects >= 0 && s->n_tools >= 0 && s->need_start[0] == 0);
     struct arena a = arena_make(mem);
     struct flow f;
     bool ok = make(&f, s, &a);

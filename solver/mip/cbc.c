@@ -8,6 +8,7 @@
 //   schedules by other methods.
 #include "solver/mip/cbc.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include <coin/Cbc_C_Interface.h>
@@ -86,6 +87,7 @@ static void run_dual(Clp_Simplex *lp, const struct cbc_limits *limits) {
 
 bool cbc_lp(const struct cbc_model *m, const struct cbc_limits *limits, struct arena *a,
             struct cbc_answer *out) {
+    assert(m && limits && a && out);
     *out = (struct cbc_answer){.bound = -CBC_INF};
     struct arena scratch = arena_make(a->mem);
     struct columns c;
@@ -144,6 +146,7 @@ static bool read_mip(Cbc_Model *cbc, const struct cbc_model *m, struct arena *a,
 
 bool cbc_mip_here(const struct cbc_model *m, const double *initial, const struct cbc_limits *limits,
                   struct arena *a, struct cbc_answer *out) {
+    assert(m && limits && a && out);
     *out = (struct cbc_answer){.bound = -CBC_INF};
     struct arena scratch = arena_make(a->mem);
     struct columns c;
@@ -189,6 +192,8 @@ bool cbc_mip_here(const struct cbc_model *m, const double *initial, const struct
 
 bool cbc_mip(const struct cbc_model *m, const double *initial, const struct cbc_limits *limits,
              struct arena *a, struct cbc_answer *out) {
+    assert(m && limits && a && out);
+    assert(limits->gap >= 0);
     return limits->worker_path ? worker_mip(m, initial, limits, a, out)
                                : cbc_mip_here(m, initial, limits, a, out);
 }

@@ -1,15 +1,18 @@
 // Builds models, and computes on them what needs no solver: the violation of a point, and the
 // weak-duality bound of dual values.
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 
 #include "solver/mip/cbc.h"
 
 void cbc_open(struct cbc_model *m, struct arena *a) {
+    assert(m && a);
     *m = (struct cbc_model){.arena = a};
 }
 
 int32_t cbc_col(struct cbc_model *m, double lower, double upper, double cost, bool integer) {
+    assert(lower < CBC_INF && upper > -CBC_INF && isfinite(cost));
     bool ok = VEC_PUSH(m->arena, &m->col_lower, lower) &&
               VEC_PUSH(m->arena, &m->col_upper, upper) && VEC_PUSH(m->arena, &m->col_cost, cost) &&
               VEC_PUSH(m->arena, &m->col_integer, integer ? 1 : 0);
@@ -21,6 +24,7 @@ int32_t cbc_col(struct cbc_model *m, double lower, double upper, double cost, bo
 }
 
 void cbc_row(struct cbc_model *m, double lower, double upper) {
+    assert(lower < CBC_INF && upper > -CBC_INF);
     bool ok = VEC_PUSH(m->arena, &m->row_lower, lower) &&
               VEC_PUSH(m->arena, &m->row_upper, upper) &&
               VEC_PUSH(m->arena, &m->row_start, (int32_t)m->term_col.n);
@@ -29,6 +33,7 @@ void cbc_row(struct cbc_model *m, double lower, double upper) {
 }
 
 void cbc_term(struct cbc_model *m, int32_t col, double value) {
+    assert(m->out_of_memory || (m->row_lower.n > 0 && col >= 0 && col < cbc_n_cols(m)));
     bool ok = VEC_PUSH(m->arena, &m->term_col, col) && VEC_PUSH(m->arena, &m->term_value, value);
     if (!ok || m->term_col.n > INT32_MAX / 2)
         m->out_of_memory = true;

@@ -1,6 +1,8 @@
 // Reduction of programs with fixed columns: see cbc_reduce.h.
 #include "solver/mip/cbc_reduce.h"
 
+#include <assert.h>
+
 #define ROW_SLACK 1e-9 // a row whose worst violation is at max this is redundant
 
 static bool is_fixed(const struct cbc_model *m, int32_t col) {
@@ -54,6 +56,7 @@ static void add_row(const struct cbc_model *whole, int32_t row, int32_t from, in
 
 bool cbc_reduce(const struct cbc_model *whole, const double *initial, struct arena *a,
                 struct cbc_reduced *out) {
+    assert(!whole->out_of_memory && initial);
     int32_t *number = ARENA_ARRAY(a, int32_t, cbc_n_cols(whole)), n_rows = cbc_n_rows(whole);
     *out = (struct cbc_reduced){.whole = whole};
     cbc_open(&out->program, a);

@@ -17,6 +17,7 @@
 // for t > i.
 #include "solver/mip/checkmate.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "solver/mip/cut.h"
@@ -290,17 +291,18 @@ static bool initial_point(struct program *g, struct sequence q, struct arena *a,
     return true;
 }
 
-bool checkmate_solve(const struct problem *p, enum checkmate_form form, int64_t budget_bytes,
-                     struct sequence initial, const struct cbc_limits *limits, struct arena *a,
+bool checkmate_solve(const struct checkmate_task *task, struct arena *a,
                      struct checkmate_result *out) {
+    assert(task && task->p && a && out);
+    const struct problem *p = task->p;
     struct arena scratch = arena_make(a->mem);
     struct program g;
     struct cbc_answer answer;
     *out = (struct checkmate_result){.cost = INT64_MAX, .bound = problem_base_cost(p)};
     double *x = NULL;
-    bool ok = build(p, form, budget_bytes, true, &scratch, &g) &&
-              (initial.n == 0 || initial_point(&g, initial, &scratch, &x)) &&
-              cbc_mip(&g.m, x, limits, &scratch, &answer);
+    bool ok = build(p, task->form, task->budget_bytes, true, &scratch, &g) &&
+              (task->initial.n == 0 || initial_point(&g, task->initial, &scratch, &x)) &&
+              cbc_mip(&g.m, x, &task->limits, &scratch, &answer);
     if (ok) {
         out->initial_used = x != NULL;
         out->n_cols = cbc_n_cols(&g.m);
@@ -309,13 +311,13 @@ bool checkmate_solve(const struct problem *p, enum checkmate_form form, int64_t 
     }
     if (ok && !out->claimed_infeasible)
         out->bound = cut_cost_bound(
-            &g.v, answer.x ? fmin(answer.bound, answer.objective - limits->gap) : answer.bound,
+            &g.v, answer.x ? fmin(answer.bound, answer.objective - task->limits.gap) : answer.bound,
             CUT_MIP_SLACK);
     struct sequence_facts facts;
     struct sequence found;
     if (ok && answer.x) {
         ok = read_sequence(&g, answer.x, a, &found) && sequence_measure(p, found, &scratch, &facts);
-        if (ok && facts.wrong_at < 0 && facts.peak_bytes <= budget_bytes) {
+        if (ok && facts.wrong_at < 0 && facts.peak_bytes <= task->budget_bytes) {
             out->best = found;
             out->cost = facts.cost;
             out->proven = facts.cost <= out->bound;
@@ -327,6 +329,7 @@ bool checkmate_solve(const struct problem *p, enum checkmate_form form, int64_t 
 
 bool checkmate_relax(const struct problem *p, int64_t budget_bytes, const struct cbc_limits *limits,
                      struct arena *a, struct checkmate_relaxed *out) {
+    assert(p && limits && a && out);
     struct arena scratch = arena_make(a->mem);
     struct program g;
     struct cbc_answer answer;

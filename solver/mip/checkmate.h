@@ -26,10 +26,16 @@ enum checkmate_form {
     CHECKMATE_F1, // one row per hazard: larger, with a tighter LP relaxation
 };
 
-// `initial` (n = 0: none) is used if it is of the class and within the budget. False: out of
-// memory.
-bool checkmate_solve(const struct problem *p, enum checkmate_form form, int64_t budget_bytes,
-                     struct sequence initial, const struct cbc_limits *limits, struct arena *a,
+struct checkmate_task {
+    const struct problem *p;
+    enum checkmate_form form;
+    int64_t budget_bytes;    // includes persistent_bytes
+    struct sequence initial; // used if it is of the class and within the budget; n = 0: none
+    struct cbc_limits limits;
+};
+
+// False: out of memory.
+bool checkmate_solve(const struct checkmate_task *task, struct arena *a,
                      struct checkmate_result *out);
 
 struct checkmate_relaxed {

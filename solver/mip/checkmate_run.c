@@ -43,13 +43,12 @@ static status run(struct solve_run *r, enum checkmate_form form) {
                           " columns (limit: %d); use --method ilp, which needs far fewer",
                           columns, MAX_COLUMNS);
     struct arena scratch = arena_make(r->arena->mem);
-    struct cbc_limits limits = limits_of(r);
+    struct checkmate_task task = {
+        .p = r->p, .form = form, .budget_bytes = r->options->budget_bytes, .limits = limits_of(r)};
     struct checkmate_result result = {0};
-    struct sequence initial = {0};
-    if (!solve_incumbent(r, &scratch, &initial) || !sequence_is_given_order(initial))
-        initial.n = 0;
-    bool ok =
-        checkmate_solve(r->p, form, r->options->budget_bytes, initial, &limits, &scratch, &result);
+    if (!solve_incumbent(r, &scratch, &task.initial) || !sequence_is_given_order(task.initial))
+        task.initial.n = 0;
+    bool ok = checkmate_solve(&task, &scratch, &result);
     if (ok && result.best.n > 0)
         solve_offer(r, result.best, 'C');
     if (ok && !solve_over(r))

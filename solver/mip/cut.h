@@ -129,10 +129,17 @@ int32_t cut_model_find(const struct cut_model *m, int32_t q); // index of the cu
 int32_t cut_model_column(const struct cut_view *v, const struct cut_model *m, int32_t stage,
                          enum cut_kind kind, int32_t node);
 
-// Separation: the row on the peak while `node` is recomputed in `stage` that x violates most.
-// *found: x violates it.
-bool cut_peak_row(const struct cut_view *v, const struct cut_model *m, const double *x,
-                  int32_t stage, int32_t node, struct arena *a, struct cut_row *out, bool *found);
+// A solution of a cut model: the values of its columns.
+struct cut_solution {
+    const struct cut_view *v;
+    const struct cut_model *m;
+    const double *x;
+};
+
+// Separation: the row on the peak while `node` is recomputed in `stage` that the solution violates
+// most. *found: it violates that row.
+bool cut_peak_row(const struct cut_solution *at, int32_t stage, int32_t node, struct arena *a,
+                  struct cut_row *out, bool *found);
 
 // The solution of the model that a sequence (in the given order, within the budget) corresponds to.
 bool cut_model_point(const struct cut_view *v, const struct cut_model *m, struct sequence s,

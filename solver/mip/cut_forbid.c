@@ -13,6 +13,7 @@
 // The row is strengthened by a deletion filter: a relaxation that leaves the stage infeasible is
 // applied and its term omitted, and so is a requirement without which the stage stays infeasible.
 // Fewer terms make a stronger row; without this step some programs need thousands of rows.
+#include <assert.h>
 #include <string.h>
 
 #include "solver/mip/cut_stage.h"
@@ -29,6 +30,7 @@ static bool is_on(const struct cut_view *v, const struct cut_model *m, const dou
 
 bool stage_of_point(const struct cut_view *v, const struct cut_model *m, const double *x, int32_t t,
                     struct arena *a, struct stage *out) {
+    assert(t > 0 && t < v->n_steps);
     int32_t n = v->p->n;
     *out = (struct stage){.t = t, .held = mark(a, n), .required = mark(a, n)};
     out->runs = ARENA_ARRAY(a, uint8_t, n);

@@ -2,6 +2,7 @@
 // rows of stages (cut.h).
 #include "solver/mip/cut.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct build {
@@ -235,6 +236,7 @@ static int32_t *no_columns(struct arena *a, size_t n) {
 
 bool cut_model_build(const struct cut_view *v, struct cuts cuts, const struct cut_rows *rows,
                      int flags, struct arena *a, struct cut_model *out) {
+    assert(cuts.n >= 0 && (cuts.n == 0 || (cuts.at[0] >= 0 && cuts.at[cuts.n - 1] < v->n_steps)));
     *out = (struct cut_model){.cuts = cuts, .capacity_col = -1};
     cbc_open(&out->program, a);
     if (flags & CUT_MIN_BUDGET)

@@ -22,6 +22,8 @@
 // largest value at the point, and omits each j whose value is not positive.
 #include "solver/mip/cut.h"
 
+#include <assert.h>
+
 struct peak {
     const struct cut_view *v;
     const struct cut_model *m;
@@ -125,14 +127,17 @@ static bool is_input(const struct problem *p, int32_t i, int32_t j) {
     return false;
 }
 
-bool cut_peak_row(const struct cut_view *v, const struct cut_model *m, const double *x,
-                  int32_t stage, int32_t node, struct arena *a, struct cut_row *out, bool *found) {
+bool cut_peak_row(const struct cut_solution *at, int32_t stage, int32_t node, struct arena *a,
+                  struct cut_row *out, bool *found) {
+    assert(stage > 0 && node >= 0 && node < at->v->p->n);
+    const struct cut_view *v = at->v;
+    const struct cut_model *m = at->m;
     *found = false;
     *out = (struct cut_row){.stage = stage, .bytes = true};
     if (cut_model_find(m, stage) < 0 || cut_model_column(v, m, stage, CUT_RUN, node) < 0)
         return true;
     struct arena scratch = arena_make(a->mem);
-    struct peak k = {.v = v, .m = m, .x = x, .a = a, .stage = stage, .node = node, .row = out};
+    struct peak k = {.v = v, .m = m, .x = at->x, .a = a, .stage = stage, .node = node, .row = out};
     k.path = ARENA_ARRAY(&scratch, double, v->p->n);
     k.via = ARENA_ARRAY(&scratch, int32_t, v->p->n);
     k.read = ARENA_ARRAY(&scratch, bool, v->p->n);
@@ -149,7 +154,7 @@ bool cut_peak_row(const struct cut_view *v, const struct cut_model *m, const dou
             ok = add_beside(&k, j, &sum);
     arena_free(&scratch);
     double capacity =
-        m->capacity_col >= 0 ? x[m->capacity_col] / v->byte_scale : (double)v->capacity;
+        m->capacity_col >= 0 ? at->x[m->capacity_col] / v->byte_scale : (double)v->capacity;
     *found = ok && sum > capacity * (1 + 1e-6);
     return ok;
 }

@@ -6,6 +6,8 @@
 // tensor after its last use.
 #include "solver/mip/cut.h"
 
+#include <assert.h>
+
 struct realize {
     const struct cut_view *v;
     struct arena *a;
@@ -79,6 +81,7 @@ static bool run_step(struct realize *r, int32_t t) {
 
 bool cut_realize(const struct cut_view *v, const struct cut_model *m, const double *x,
                  double threshold, struct arena *a, struct sequence *out) {
+    assert(v && m && x && a && out);
     struct arena scratch = arena_make(a->mem);
     struct realize r = {.v = v, .a = a};
     r.held = ARENA_ARRAY(&scratch, bool, v->p->n);
@@ -108,12 +111,12 @@ static void set(const int32_t *cols, int32_t n, int32_t k, int32_t i, double *po
 static void set_run(const struct cut_view *v, const struct cut_model *m, int32_t k, int32_t stage,
                     int32_t i, double *point) {
     int32_t col = m->run_col[(size_t)k * (size_t)v->p->n + (size_t)i];
-    int32_t again = cut_model_column(v, m, stage, CUT_TWICE, i);
-    int32_t more = cut_model_column(v, m, stage, CUT_THRICE, i);
-    if (more >= 0 && point[again] > 0)
-        point[more] = 1;
-    if (col >= 0 && point[col] > 0 && again >= 0)
-        point[again] = 1;
+    int32_t twice = cut_model_column(v, m, stage, CUT_TWICE, i);
+    int32_t thrice = cut_model_column(v, m, stage, CUT_THRICE, i);
+    if (thrice >= 0 && point[twice] > 0)
+        point[thrice] = 1;
+    if (col >= 0 && point[col] > 0 && twice >= 0)
+        point[twice] = 1;
     set(m->run_col, v->p->n, k, i, point);
 }
 
@@ -141,12 +144,19 @@ static bool set_capacity(const struct cut_view *v, const struct cut_model *m, st
     return true;
 }
 
-// A tensor made at made_at is read now: it is kept at every cut in between. `cut_at` holds the
-// positions of the k cuts so far.
-static void set_kept(const struct cut_view *v, const struct cut_model *m, const int32_t *cut_at,
-                     int32_t k, int32_t made_at, int32_t i, double *point) {
-    for (int32_t l = k - 1; l >= 0 && cut_at[l] >= made_at; l--)
-        set(m->keep_col, v->p->n, l, i, point);
+// State of cut_model_point: the point, and the positions of the k cuts passed so far.
+struct replay {
+    const struct cut_view *v;
+    const struct cut_model *m;
+    double *point;
+    int32_t *cut_at;
+    int32_t k;
+};
+
+// Tensor i, made at position made_at, is read now: it is kept at every cut in between.
+static void set_kept(const struct replay *r, int32_t made_at, int32_t i) {
+    for (int32_t l = r->k - 1; l >= 0 && r->cut_at[l] >= made_at; l--)
+        set(r->m->keep_col, r->v->p->n, l, i, r->point);
 }
 
 bool cut_model_point(const struct cut_view *v, const struct cut_model *m, struct sequence s,
@@ -154,29 +164,31 @@ bool cut_model_point(const struct cut_view *v, const struct cut_model *m, struct
     const struct problem *p = v->p;
     struct arena scratch = arena_make(a->mem);
     int32_t *instance = ARENA_ARRAY(&scratch, int32_t, p->n); // 1 + position, 0: none yet
-    int32_t *cut_at = ARENA_ARRAY(&scratch, int32_t, m->cuts.n + 1);
-    double *point = ARENA_ARRAY(a, double, cbc_n_cols(&m->program) + 1);
-    bool ok = instance && cut_at && point;
-    int32_t k = 0, n_first = 0; // cuts passed, and first runs so far
+    struct replay r = {.v = v,
+                       .m = m,
+                       .point = ARENA_ARRAY(a, double, cbc_n_cols(&m->program) + 1),
+                       .cut_at = ARENA_ARRAY(&scratch, int32_t, m->cuts.n + 1)};
+    bool ok = instance && r.cut_at && r.point;
+    int32_t n_first = 0; // first runs so far
     for (int32_t at = 0; ok && at < s.n; at++) {
         int32_t i = s.at[at];
         bool first = !instance[i];
         for (int32_t e = p->in_start[i]; e < p->in_start[i + 1]; e++)
-            set_kept(v, m, cut_at, k, instance[p->in_of[e]] - 1, p->in_of[e], point);
-        if (!first && k > 0)
-            set_run(v, m, k - 1, n_first, i, point);
+            set_kept(&r, instance[p->in_of[e]] - 1, p->in_of[e]);
+        if (!first && r.k > 0)
+            set_run(v, m, r.k - 1, n_first, i, r.point);
         instance[i] = at + 1;
-        if (first && k < m->cuts.n && m->cuts.at[k] == n_first)
-            cut_at[k++] = at;
+        if (first && r.k < m->cuts.n && m->cuts.at[r.k] == n_first)
+            r.cut_at[r.k++] = at;
         n_first += first;
     }
     for (int32_t e = 0; ok && e < v->n_keep; e++)
-        set_kept(v, m, cut_at, k, instance[v->keep[e]] - 1, v->keep[e], point);
+        set_kept(&r, instance[v->keep[e]] - 1, v->keep[e]);
     if (ok)
-        set_later(v, m, point);
+        set_later(v, m, r.point);
     if (ok && m->capacity_col >= 0)
-        ok = set_capacity(v, m, s, &scratch, point);
+        ok = set_capacity(v, m, s, &scratch, r.point);
     arena_free(&scratch);
-    *x = point;
+    *x = r.point;
     return ok;
 }

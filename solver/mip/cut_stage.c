@@ -7,6 +7,7 @@
 // tries to evict live tensors, unless they are required and cannot be recomputed.
 #include "solver/mip/cut_stage.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "ir/base/rng.h"
@@ -198,6 +199,7 @@ static enum stage_answer explore(struct search *h, int32_t *goal) {
 
 bool stage_order(const struct cut_view *v, const struct stage *s, int64_t capacity, struct arena *a,
                  enum stage_answer *answer, struct sequence *out) {
+    assert(s->t > 0 && s->t < v->n_steps);
     struct arena scratch = arena_make(a->mem);
     struct search *h = ARENA_NEW(&scratch, struct search);
     bool ok = h != NULL;

@@ -1,5 +1,6 @@
 // The problem with the data that all cut models share (sink, capacity, scales), bounds from their
 // objectives, and the memory profile of a sequence.
+#include <assert.h>
 #include <math.h>
 
 #include "solver/mip/cut.h"
@@ -13,6 +14,7 @@ static double scale_to(int64_t largest, double target) {
 
 bool cut_view_make(const struct problem *p, int64_t budget_bytes, struct arena *a,
                    struct cut_view *out) {
+    assert(p && a && out);
     *out = (struct cut_view){
         .p = p, .n_steps = p->n + 1, .capacity = budget_bytes - p->persistent_bytes};
     out->keep = ARENA_ARRAY(a, int32_t, p->n);
@@ -32,6 +34,7 @@ bool cut_view_make(const struct problem *p, int64_t budget_bytes, struct arena *
 }
 
 int64_t cut_working_set(const struct cut_view *v, int32_t t) {
+    assert(t >= 0 && t < v->n_steps);
     const int32_t *in;
     int32_t n_in = cut_inputs(v, t, &in);
     int64_t need = t < v->p->n ? v->p->bytes[t] + v->p->workspace[t] : 0;

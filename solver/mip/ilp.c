@@ -1,7 +1,9 @@
 // The loop of lazy cuts (ilp.h). Each round builds and solves a program, turns the solution into a
 // sequence, and adds cuts or rows where the sequence exceeds the budget (ilp_refine.c).
 #include "solver/mip/cbc_reduce.h"
+
 #include "solver/mip/ilp_state.h"
+#include <assert.h>
 
 #define NEIGHBOURHOOD_PARTS    16   // parts of the order that get an initial cut each, ...
 #define NEIGHBOURHOOD_FULL     0.9  // ... if so much of the capacity is in use there
@@ -275,6 +277,9 @@ static bool cut_around_initial(struct ilp *s) {
 }
 
 bool ilp_solve(const struct ilp_task *task, struct arena *a, struct ilp_result *out) {
+    assert(task && task->p && a && out);
+    assert(!task->fixed || task->initial.n > 0);
+    assert(task->gap >= 0 && task->n_rounds >= 0);
     *out = (struct ilp_result){.cost = INT64_MAX, .known_bytes = INT64_MAX};
     out->bound = problem_base_cost(task->p);
     struct ilp s = {

@@ -82,13 +82,14 @@ static int32_t next_broken(const struct ilp *s, struct sequence q, const int64_t
 // the stage as a whole.
 static bool add_stage_rows(struct ilp *s, const struct cut_model *m, const double *x,
                            const struct stage *what, int64_t capacity) {
+    struct cut_solution at = {.v = &s->view, .m = m, .x = x};
     size_t before = s->rows.n;
     for (int32_t i = 0; i < what->t && i < s->view.p->n; i++) {
         struct cut_row row;
         bool found;
         if (!what->runs[i])
             continue;
-        if (!cut_peak_row(&s->view, m, x, what->t, i, s->a, &row, &found) ||
+        if (!cut_peak_row(&at, what->t, i, s->a, &row, &found) ||
             (found && !VEC_PUSH(s->a, &s->rows, row)))
             return false;
     }

@@ -1,6 +1,8 @@
 // Large neighbourhood search by windows (lns.h). Each window overlaps the next by half.
 #include "solver/mip/lns.h"
 
+#include <assert.h>
+
 #include "solver/mip/ilp.h"
 #include "solver/model/sequence_problem.h"
 
@@ -85,6 +87,7 @@ static bool solve_window(struct window *w, int32_t first, const struct lns_effor
 }
 
 status lns_run(struct solve_run *r, const struct lns_effort *effort) {
+    assert(r && effort && effort->n_nodes >= 0);
     struct arena a = arena_make(r->arena->mem);
     struct window w = {.r = r};
     struct sequence incumbent;

@@ -3,6 +3,7 @@
 // every answer against the model.
 #include "solver/mip/worker.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -179,6 +180,7 @@ static bool receive_answer(const struct watch *w, const struct cbc_model *m, str
 
 bool worker_mip(const struct cbc_model *m, const double *initial, const struct cbc_limits *limits,
                 struct arena *a, struct cbc_answer *out) {
+    assert(m && limits && limits->worker_path && a && out);
     *out = (struct cbc_answer){.bound = -CBC_INF};
     if (m->out_of_memory)
         return false;

@@ -1,5 +1,6 @@
 // The worker's side: reads one model, solves it, writes one answer. The header is validated and the
 // body is checked by its hash.
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -68,6 +69,7 @@ static bool reply(int fd, const struct cbc_answer *answer, int32_t n_cols) {
 }
 
 bool worker_serve(int fd, struct mem *mem) {
+    assert(fd >= 0 && mem);
     struct arena a = arena_make(mem);
     struct worker_model_head head;
     struct cbc_answer answer = {.bound = -CBC_INF};

@@ -100,8 +100,9 @@ static bool one_budget(const struct problem *p, int64_t index, int64_t budget, i
     int64_t staged = staged_dp(p, budget);
     for (int form = CHECKMATE_F0; form <= CHECKMATE_F1; form++) {
         struct checkmate_result r;
-        if (!checkmate_solve(p, (enum checkmate_form)form, budget, (struct sequence){0},
-                             &(struct cbc_limits){0}, a, &r))
+        struct checkmate_task task = {
+            .p = p, .form = (enum checkmate_form)form, .budget_bytes = budget};
+        if (!checkmate_solve(&task, a, &r))
             return false;
         bool right = staged == NEVER ? r.claimed_infeasible : r.proven && r.cost == staged;
         if (!right || staged < expected)
