@@ -246,7 +246,7 @@ status timeline_make_in(const struct model *m, const node_id *order, size_t n, s
     *t = (struct timeline){.graph = g, .order = order, .n_steps = (uint32_t)n};
     status st = storage_of(g, a, d, &t->storage);
     if (st == ST_OK)
-        st = liveness_of(g, &t->storage, order, n, a, d, &t->liveness);
+        st = liveness_of(g, &t->storage, (struct node_list){order, n}, a, d, &t->liveness);
     if (st != ST_OK)
         return st;
     t->work = ARENA_ARRAY(a, enum work, t->n_steps);

@@ -54,7 +54,7 @@ void build_outputs(struct builder *b, const char *type, struct values in, struct
         out[k] = b->failed ? VALUE_NONE : fresh_value(b, type);
     if (b->failed)
         return;
-    node_id id = graph_add_node(b->g, "", type, in.at, in.n, out, n_out);
+    node_id id = graph_add_node(b->g, "", type, in, (struct values){out, n_out});
     if (!id.i) {
         out_of_room(b);
         return;

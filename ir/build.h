@@ -22,11 +22,6 @@ struct builder {
     struct map constants; // bytes of a constant -> value, so that equal ones are made once
 };
 
-struct values {
-    const value_id *at;
-    uint32_t n;
-};
-
 struct attrs {
     const struct attr *at;
     uint32_t n;

@@ -68,7 +68,9 @@ value_id devices_send(struct graph *g, value_id v, uint32_t device) {
         str_format(m->arena, "%s@%s", graph_value(g, v)->name, m->device_names.at[device - 1]);
     const char *name = like ? graph_fresh_name(g, like) : NULL;
     value_id copy = name ? graph_add_value(g, name, graph_value(g, v)->type) : VALUE_NONE;
-    node_id id = copy.i ? graph_add_node(g, "", "Identity", &v, 1, &copy, 1) : NODE_NONE;
+    node_id id = copy.i ? graph_add_node(g, "", "Identity", (struct values){&v, 1},
+                                         (struct values){&copy, 1})
+                        : NODE_NONE;
     if (!id.i)
         return VALUE_NONE;
     graph_value(g, copy)->content = graph_value(g, v)->content;

@@ -115,15 +115,15 @@ const char *graph_fresh_name(struct graph *g, const char *like) {
     return name && map_put_text(&g->fresh, stem, k) ? pool_intern(g->model->pool, name) : NULL;
 }
 
-node_id graph_add_node(struct graph *g, const char *domain, const char *type, const value_id *in,
-                       uint32_t n_in, const value_id *out, uint32_t n_out) {
+node_id graph_add_node(struct graph *g, const char *domain, const char *type, struct values in,
+                       struct values out) {
     struct model *m = g->model;
     struct node n = {.domain = pool_intern(m->pool, domain),
                      .type = pool_intern(m->pool, type),
-                     .in = arena_copy(m->arena, in, n_in * sizeof *in),
-                     .out = arena_copy(m->arena, out, n_out * sizeof *out),
-                     .n_in = n_in,
-                     .n_out = n_out,
+                     .in = arena_copy(m->arena, in.at, in.n * sizeof *in.at),
+                     .out = arena_copy(m->arena, out.at, out.n * sizeof *out.at),
+                     .n_in = in.n,
+                     .n_out = out.n,
                      .cost = -1};
     node_id id = {(uint32_t)g->nodes.n};
     if (!n.domain || !n.type || !n.in || !n.out)
@@ -135,9 +135,9 @@ node_id graph_add_node(struct graph *g, const char *domain, const char *type, co
         g->nodes.n--;
         return NODE_NONE;
     }
-    for (uint32_t k = 0; k < n_out; k++)
-        if (out[k].i) {
-            struct value *v = graph_value(g, out[k]);
+    for (uint32_t k = 0; k < out.n; k++)
+        if (out.at[k].i) {
+            struct value *v = graph_value(g, out.at[k]);
             v->def = id;
             v->def_slot = k;
         }

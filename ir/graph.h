@@ -194,6 +194,17 @@ static inline bool value_same(value_id a, value_id b) {
     return a.i == b.i;
 }
 
+// Lists of ids that belong to the caller.
+struct values {
+    const value_id *at;
+    uint32_t n;
+};
+
+struct node_list {
+    const node_id *at;
+    size_t n;
+};
+
 // Adding. Each returns none when there is no room, or the name is taken (graph_add_value; ask
 // graph_find first).
 value_id graph_add_value(struct graph *g, const char *name, const struct type *type);
@@ -205,8 +216,8 @@ bool graph_rename(struct graph *g, value_id v,
 const char *graph_fresh_name(struct graph *g,
                              const char *like); // `like`, or `like` with a number behind it
 // A node at the end of the order. `in` and `out` are copied; the outputs must have no producer yet.
-node_id graph_add_node(struct graph *g, const char *domain, const char *type, const value_id *in,
-                       uint32_t n_in, const value_id *out, uint32_t n_out);
+node_id graph_add_node(struct graph *g, const char *domain, const char *type, struct values in,
+                       struct values out);
 bool graph_set_attr(struct graph *g, node_id n, struct attr a); // adds or replaces by name
 bool graph_add_input(struct graph *g, value_id v);
 bool graph_add_output(struct graph *g, value_id v);

@@ -64,20 +64,20 @@ static bool add_up(const struct graph *g, const node_id *order, const struct sto
     return true;
 }
 
-status liveness_of(const struct graph *g, const struct storage *s, const node_id *order, size_t n,
+status liveness_of(const struct graph *g, const struct storage *s, struct node_list order,
                    struct arena *a, struct diags *d, struct liveness *out) {
-    *out = (struct liveness){.n_steps = (uint32_t)n,
+    *out = (struct liveness){.n_steps = (uint32_t)order.n,
                              .from = ARENA_ARRAY(a, uint32_t, s->n),
                              .to = ARENA_ARRAY(a, uint32_t, s->n),
-                             .held_bytes = ARENA_ARRAY(a, int64_t, n + 1)};
+                             .held_bytes = ARENA_ARRAY(a, int64_t, order.n + 1)};
     if (!out->from || !out->to || !out->held_bytes)
         return diag_out_of_memory(d);
     for (uint32_t i = 1; i < s->n; i++) {
         out->from[i] = s->is_persistent[i] ? 0 : 1; // from > to: not made
-        out->to[i] = s->is_persistent[i] ? (uint32_t)n : 0;
+        out->to[i] = s->is_persistent[i] ? (uint32_t)order.n : 0;
     }
-    walk_order(g, order, &(struct walk){.s = s, .l = out});
-    if (!add_up(g, order, s, out))
+    walk_order(g, order.at, &(struct walk){.s = s, .l = out});
+    if (!add_up(g, order.at, s, out))
         return diag_error(d, DIAG_LIMIT, loc_file(g->model->path),
                           "the values of the graph together exceed 2^63 bytes");
     return ST_OK;

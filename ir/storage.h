@@ -39,5 +39,5 @@ struct liveness {
 };
 
 // Nothing is in place: while a node runs, what it reads and what it makes are both held.
-status liveness_of(const struct graph *g, const struct storage *s, const node_id *order, size_t n,
+status liveness_of(const struct graph *g, const struct storage *s, struct node_list order,
                    struct arena *a, struct diags *d, struct liveness *out);

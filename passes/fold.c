@@ -202,7 +202,8 @@ static status inline_branch(struct fold *f, node_id id, const struct graph *bran
             in[k] = to[copy.in[k].i];
         for (uint32_t k = 0; k < copy.n_out; k++)
             out[k] = to[copy.out[k].i];
-        node_id made = graph_add_node(g, copy.domain, copy.type, in, copy.n_in, out, copy.n_out);
+        node_id made = graph_add_node(g, copy.domain, copy.type, (struct values){in, copy.n_in},
+                                      (struct values){out, copy.n_out});
         if (!made.i)
             return diag_out_of_memory(f->c->diags);
         copy.in = graph_node(g, made)->in;
@@ -210,8 +211,9 @@ static status inline_branch(struct fold *f, node_id id, const struct graph *bran
         *graph_node(g, made) = copy;
     }
     for (uint32_t k = 0; k < n.n_out; k++) {
-        node_id made = n.out[k].i ? graph_add_node(g, "", "Identity", &to[branch->outputs.at[k].i],
-                                                   1, &n.out[k], 1)
+        node_id made = n.out[k].i ? graph_add_node(g, "", "Identity",
+                                                   (struct values){&to[branch->outputs.at[k].i], 1},
+                                                   (struct values){&n.out[k], 1})
                                   : NODE_NONE;
         if (n.out[k].i && !made.i)
             return diag_out_of_memory(f->c->diags);

@@ -274,7 +274,9 @@ static value_id concat(struct builder *b, const value_id *parts, int64_t n, int6
 static void set_output(struct unroll *u, uint32_t k, value_id built) {
     if (u->b.failed || k >= u->n.n_out || !u->n.out[k].i)
         return;
-    if (!graph_add_node(u->g, "", "Identity", &built, 1, &u->n.out[k], 1).i)
+    if (!graph_add_node(u->g, "", "Identity", (struct values){&built, 1},
+                        (struct values){&u->n.out[k], 1})
+             .i)
         u->b.failed = diag_out_of_memory(u->c->diags);
 }
 

@@ -218,7 +218,9 @@ static void up_softmax(struct upgrade *u, node_id id) {
     n->in[0] = flat;
     n->out[0] = inner;
     graph_value(u->g, inner)->def = id;
-    if (!graph_add_node(u->g, "", "Reshape", (value_id[]){inner, shape}, 2, &y, 1).i)
+    if (!graph_add_node(u->g, "", "Reshape", (struct values){(value_id[]){inner, shape}, 2},
+                        (struct values){&y, 1})
+             .i)
         u->b.failed = diag_out_of_memory(u->c->diags);
 }
 

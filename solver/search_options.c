@@ -69,7 +69,8 @@ static status read_objective(const struct options *o, struct arena *a, struct di
     out->goal = MCMC_THROUGHPUT;
     if (strcmp(text, "throughput") == 0)
         return ST_OK;
-    status st = formula_parse(a, d, DIAG_USAGE, loc_path(NULL, "--objective"), text, names, &f);
+    status st = formula_parse(
+        (struct formula_text){text, names, DIAG_USAGE, loc_path(NULL, "--objective")}, a, d, &f);
     *out = (struct mcmc_objective){.goal = MCMC_CUSTOM,
                                    .value = formula_of,
                                    .context = f,

@@ -38,7 +38,8 @@ static status read_amount(const struct cost_reader *r, struct loc where, const j
                           "the value must be a number of nanoseconds or bytes, or a formula in "
                           "quotes");
     struct formula *f = NULL;
-    status st = text ? formula_parse(r->a, r->d, DIAG_COSTS, where, text, cost_variables, &f)
+    status st = text ? formula_parse((struct formula_text){text, cost_variables, DIAG_COSTS, where},
+                                     r->a, r->d, &f)
                      : diag_out_of_memory(r->d);
     *out = f;
     return st;

@@ -133,8 +133,9 @@ static void read_node(struct reader *r, const struct reader_path *graph, struct 
     for (size_t k = 0; k < p->n_output; k++)
         if (*p->output[k])
             out[k] = graph_find(g, p->output[k]);
-    node_id id = graph_add_node(g, p->domain ? p->domain : "", p->op_type ? p->op_type : "", in,
-                                (uint32_t)p->n_input, out, (uint32_t)p->n_output);
+    node_id id = graph_add_node(g, p->domain ? p->domain : "", p->op_type ? p->op_type : "",
+                                (struct values){in, (uint32_t)p->n_input},
+                                (struct values){out, (uint32_t)p->n_output});
     if (!id.i) {
         reader_out_of_memory(r);
         return;

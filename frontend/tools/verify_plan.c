@@ -46,7 +46,7 @@ static status check_order(const struct model *plan, struct arena *a, struct diag
     const struct graph *g = plan->graph;
     status st = storage_of(g, a, d, &s);
     if (!st)
-        st = liveness_of(g, &s, g->order.at, g->order.n, a, d, &l);
+        st = liveness_of(g, &s, (struct node_list){g->order.at, g->order.n}, a, d, &l);
     if (!st)
         st = forced_order(g, &s, a, d, &v->forced);
     if (st)

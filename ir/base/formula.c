@@ -181,9 +181,11 @@ static status sum(struct reader *r) {
     return st;
 }
 
-status formula_parse(struct arena *a, struct diags *d, enum diag_code code, struct loc where,
-                     const char *text, const char *const *names, struct formula **out) {
-    struct reader r = {a, d, code, where, text, text, names, ARENA_NEW(a, struct formula), 0};
+status formula_parse(struct formula_text text, struct arena *a, struct diags *d,
+                     struct formula **out) {
+    struct reader r = {a,         d,         text.code,  text.where,
+                       text.text, text.text, text.names, ARENA_NEW(a, struct formula),
+                       0};
     if (!r.f)
         return diag_out_of_memory(d);
     status st = sum(&r);

@@ -4,8 +4,9 @@
 //
 //     static const char *const names[] = {"flops", "bytes", NULL};
 //     struct formula *f;
-//     status st = formula_parse(a, d, DIAG_MALFORMED, loc_file(path), text, names, &f);
-//     double x = formula_value(f, (double[]){flops, bytes});   // may be infinite or not a number
+//     status st = formula_parse((struct formula_text){text, names, DIAG_MALFORMED, loc_file(path)},
+//     a, d, &f); double x = formula_value(f, (double[]){flops, bytes});   // may be infinite or not
+//     a number
 #pragma once
 
 #include "ir/base/diag.h"
@@ -15,7 +16,14 @@ struct formula;
 
 // A mistake is one diagnostic of that code at that place, which says the column and what is wrong
 // there. `names` ends with NULL.
-status formula_parse(struct arena *a, struct diags *d, enum diag_code code, struct loc where,
-                     const char *text, const char *const *names, struct formula **out);
+struct formula_text {
+    const char *text;
+    const char *const *names; // of the variables, NULL-terminated
+    enum diag_code code;      // of errors
+    struct loc where;         // of the text
+};
+
+status formula_parse(struct formula_text text, struct arena *a, struct diags *d,
+                     struct formula **out);
 // The values are those of the names, in the same order.
 double formula_value(const struct formula *f, const double *values);

@@ -81,7 +81,7 @@ status device_peaks(const struct graph *g, struct arena *a, struct diags *d, int
     struct liveness l;
     status st = storage_of(g, a, d, &s);
     if (!st)
-        st = liveness_of(g, &s, g->order.at, g->order.n, a, d, &l);
+        st = liveness_of(g, &s, (struct node_list){g->order.at, g->order.n}, a, d, &l);
     if (st)
         return st;
     struct walk w = {.g = g,

@@ -76,7 +76,7 @@ static status level_peak(const struct graph *g, enum runtime how, struct arena *
     if (!st && how == RUNTIME_ORT)
         st = runtime_alloc(g, out->order, out->n_order, &scratch, d, &s);
     if (!st)
-        st = liveness_of(g, &s, out->order, out->n_order, &scratch, d, &l);
+        st = liveness_of(g, &s, (struct node_list){out->order, out->n_order}, &scratch, d, &l);
     if (!st) {
         describe(g, &s, &l, out);
         out->held_bytes = arena_copy(a, l.held_bytes, out->n_order * sizeof *l.held_bytes);

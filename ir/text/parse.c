@@ -322,16 +322,16 @@ static void parse_header(struct parser *p) {
         parse_statements(p);
 }
 
-status parse_text(const char *text, size_t n, const char *path, struct arena *a, struct pool *names,
-                  struct diags *d, struct model **out) {
+status parse_text(struct model_text text, struct arena *a, struct pool *names, struct diags *d,
+                  struct model **out) {
     struct model *m = *out = model_new(a, names);
-    struct parser p = {.lex = lex_make(a, text, n),
+    struct parser p = {.lex = lex_make(a, text.at, text.n),
                        .m = m,
                        .d = d,
-                       .path = path,
-                       .folder = file_folder(a, path),
+                       .path = text.path,
+                       .folder = file_folder(a, text.path),
                        .sources = map_make(a)};
-    if (!m || !p.folder || !(m->path = pool_intern(names, path)))
+    if (!m || !p.folder || !(m->path = pool_intern(names, text.path)))
         return diag_out_of_memory(d);
     // A caller's locale may read decimals with a comma.
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -350,5 +350,7 @@ status parse_file(const struct source *from, struct arena *a, struct pool *names
     char *text;
     *out = NULL;
     status st = source_text(from, a, d, LIMIT_TEXT_BYTES, &text);
-    return st ? st : parse_text(text, (size_t)from->n_bytes, from->path, a, names, d, out);
+    return st ? st
+              : parse_text((struct model_text){text, (size_t)from->n_bytes, from->path}, a, names,
+                           d, out);
 }

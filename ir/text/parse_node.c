@@ -133,8 +133,8 @@ static bool parse_equation(struct parser *p, struct graph_parse *gp, value_vec *
             return false;
     if (!parse_want(p, ')'))
         return false;
-    node_id id =
-        graph_add_node(gp->g, domain, name, in.at, (uint32_t)in.n, out->at, (uint32_t)out->n);
+    node_id id = graph_add_node(gp->g, domain, name, (struct values){in.at, (uint32_t)in.n},
+                                (struct values){out->at, (uint32_t)out->n});
     if (!id.i)
         return parse_no_room(p);
     struct node *n = graph_node(gp->g, id);

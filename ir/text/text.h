@@ -26,7 +26,12 @@ void print_type(struct str *out, const struct type *t);
 // PARSE_ERRORS errors, each with line and column. What comes back is as written: neither sorted nor
 // verified. model_close() it, also after an error (when *out is not NULL).
 #define PARSE_ERRORS 20
-status parse_text(const char *text, size_t n, const char *path, struct arena *a, struct pool *names,
-                  struct diags *d, struct model **out);
+struct model_text {
+    const char *at;
+    size_t n;
+    const char *path;
+};
+status parse_text(struct model_text text, struct arena *a, struct pool *names, struct diags *d,
+                  struct model **out);
 status parse_file(const struct source *from, struct arena *a, struct pool *names, struct diags *d,
                   struct model **out);

@@ -152,7 +152,7 @@ status layout_buffers(const struct graph *g, bool in_place, struct arena *a, str
     struct joining k = {.g = g};
     status st = storage_of(g, a, d, &k.s);
     if (!st)
-        st = liveness_of(g, &k.s, g->order.at, g->order.n, a, d, &k.live);
+        st = liveness_of(g, &k.s, (struct node_list){g->order.at, g->order.n}, a, d, &k.live);
     if (st)
         return st;
     k.first = ARENA_ARRAY(a, uint32_t, k.s.n);

@@ -12,7 +12,7 @@ static status measure(struct planning *k, const struct model *m, struct arena *a
     if (!st)
         st = storage_of(g, a, k->c->diags, &s);
     if (!st)
-        st = liveness_of(g, &s, g->order.at, g->order.n, a, k->c->diags, &l);
+        st = liveness_of(g, &s, (struct node_list){g->order.at, g->order.n}, a, k->c->diags, &l);
     if (st)
         return st;
     struct str top = str_make(k->c->arena);

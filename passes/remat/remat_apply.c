@@ -61,7 +61,8 @@ static bool clone_node(struct application *p, node_id of, const value_id *in, va
     for (uint32_t o = 0; o < old.n_out; o++)
         if (old.out[o].i && !(out[o] = clone_value(p, old.out[o], number)).i)
             return false;
-    node_id id = graph_add_node(p->g, old.domain, old.type, in, old.n_in, out, old.n_out);
+    node_id id = graph_add_node(p->g, old.domain, old.type, (struct values){in, old.n_in},
+                                (struct values){out, old.n_out});
     if (!id.i)
         return false;
     struct node *n = graph_node(p->g, id);

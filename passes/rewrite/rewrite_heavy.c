@@ -16,7 +16,8 @@ status rewrite_weigh(struct rewrite *r) {
     size_t n = 0;
     status st = storage_of(r->g, a, r->c->diags, &r->s);
     if (!st)
-        st = liveness_of(r->g, &r->s, r->g->order.at, r->g->order.n, a, r->c->diags, &r->live);
+        st = liveness_of(r->g, &r->s, (struct node_list){r->g->order.at, r->g->order.n}, a,
+                         r->c->diags, &r->live);
     if (st)
         return st;
     if (!(sizes = ARENA_ARRAY(a, int64_t, r->s.n)))

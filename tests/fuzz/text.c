@@ -13,7 +13,8 @@ static void use(const struct model *m, struct arena *a, struct pool *pool, struc
     struct model *again;
     status st = print_model(&once, m, d);
     if (!st)
-        st = parse_text(str_text(&once), once.n, "fuzz.mfc", a, pool, d, &again);
+        st = parse_text((struct model_text){str_text(&once), once.n, "fuzz.mfc"}, a, pool, d,
+                        &again);
     if (!st) {
         st = print_model(&twice, again, d);
         model_close(again);
@@ -34,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
         return 0;
     memcpy(text, bytes, n);
     text[n] = 0;
-    status st = parse_text(text, n, "fuzz.mfc", &a, &pool, &d, &m);
+    status st = parse_text((struct model_text){text, n, "fuzz.mfc"}, &a, &pool, &d, &m);
     if (st ? st == ST_INTERNAL || d.n_errors == 0 : d.n_errors > 0)
         abort();
     if (!st)

@@ -49,7 +49,8 @@ static status go(struct trip *t, const char *path, const char *folder, int k) {
     if (!st)
         st = print_model(&once, t->read, &t->d);
     if (!st)
-        st = parse_text(once.at, once.n, path, &t->arena, &t->pool, &t->d, &t->parsed);
+        st = parse_text((struct model_text){once.at, once.n, path}, &t->arena, &t->pool, &t->d,
+                        &t->parsed);
     if (!st)
         st = print_model(&twice, t->parsed, &t->d);
     if (!st && (once.n != twice.n || memcmp(once.at, twice.at, once.n) != 0))

@@ -60,7 +60,8 @@ static void every_field(void **state) {
     scene_open(&s);
     struct pool pool = pool_make(&s.arena);
     struct model *m;
-    assert_int_equal(parse_text(plan, strlen(plan), "test.mfc", &s.arena, &pool, &s.diags, &m),
+    assert_int_equal(parse_text((struct model_text){plan, strlen(plan), "test.mfc"}, &s.arena,
+                                &pool, &s.diags, &m),
                      ST_OK);
     assert_int_equal(annotate_devices(m, &s.diags), ST_OK);
     assert_int_equal(m->configurations.n, 2); // the first is not ours to touch
@@ -87,7 +88,8 @@ static void not_everywhere_placed(void **state) {
     scene_open(&s);
     struct pool pool = pool_make(&s.arena);
     struct model *m;
-    assert_int_equal(parse_text(half, strlen(half), "test.mfc", &s.arena, &pool, &s.diags, &m),
+    assert_int_equal(parse_text((struct model_text){half, strlen(half), "test.mfc"}, &s.arena,
+                                &pool, &s.diags, &m),
                      ST_OK);
     assert_int_not_equal(annotate_devices(m, &s.diags), ST_OK);
     assert_int_equal(s.diags.n_errors, 1);

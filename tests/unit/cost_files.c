@@ -48,8 +48,8 @@ static status run_all(struct scene *s, const char *profile, const char *costs, i
     if (!st)
         st = cost_files_read(&s->arena, &s->diags, &o, &c.costs);
     if (!st)
-        st = parse_text(model_text, sizeof model_text - 1, "m.mfc", &s->arena, &names, &s->diags,
-                        &m);
+        st = parse_text((struct model_text){model_text, sizeof model_text - 1, "m.mfc"}, &s->arena,
+                        &names, &s->diags, &m);
     if (!st)
         st = pass_pipeline_parse(&s->arena, &s->diags, "sort,shapes,costs", &p);
     if (!st)

@@ -20,9 +20,9 @@ static void subject_open(struct subject *t, const char *lines) {
     t->names = pool_make(&t->s.arena);
     struct str text = str_make(&t->s.arena);
     str_addf(&text, "mfc 1\nir_version 8\nopset 17\ngraph {\n%s\n  output %%y\n}\n", lines);
-    assert_int_equal(
-        parse_text(str_text(&text), text.n, "cost.mfc", &t->s.arena, &t->names, &t->s.diags, &t->m),
-        ST_OK);
+    assert_int_equal(parse_text((struct model_text){str_text(&text), text.n, "cost.mfc"},
+                                &t->s.arena, &t->names, &t->s.diags, &t->m),
+                     ST_OK);
     struct graph *g = t->m->graph;
     for (size_t i = 0; i < g->order.n; i++)
         assert_int_equal(shape_infer(g, g->order.at[i], &t->s.diags), ST_OK);

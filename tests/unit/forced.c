@@ -13,7 +13,8 @@ static struct forced forced(struct scene *s, const char *body, const char *order
     struct forced f;
     char *text = str_format(&s->arena,
                             "mfc 1\nopset 17\ngraph \"g\" {\n  input %%x : f32[100]\n%s}\n", body);
-    assert_int_equal(parse_text(text, strlen(text), "text", &s->arena, &names, &s->diags, &m),
+    assert_int_equal(parse_text((struct model_text){text, strlen(text), "text"}, &s->arena, &names,
+                                &s->diags, &m),
                      ST_OK);
     // `order` names the nodes by what they make, one letter each.
     assert_int_equal(m->graph->order.n, strlen(order));

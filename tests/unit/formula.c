@@ -13,7 +13,8 @@ static double value(const char *text) {
     struct scene s;
     struct formula *f;
     scene_open(&s);
-    assert_int_equal(formula_parse(&s.arena, &s.diags, DIAG_MALFORMED, loc_none(), text, names, &f),
+    assert_int_equal(formula_parse((struct formula_text){text, names, DIAG_MALFORMED, loc_none()},
+                                   &s.arena, &s.diags, &f),
                      ST_OK);
     double x = formula_value(f, values);
     scene_close(&s);
@@ -65,7 +66,8 @@ static void wrong(const char *text, const char *message) {
     struct scene s;
     struct formula *f;
     scene_open(&s);
-    assert_int_equal(formula_parse(&s.arena, &s.diags, DIAG_MALFORMED, loc_none(), text, names, &f),
+    assert_int_equal(formula_parse((struct formula_text){text, names, DIAG_MALFORMED, loc_none()},
+                                   &s.arena, &s.diags, &f),
                      ST_MALFORMED);
     assert_null(f);
     assert_int_equal(s.diags.list.n, 1);
@@ -117,8 +119,9 @@ static void no_room_is_told(void **state) {
         struct formula *f;
         scene_open(&s);
         s.mem.fail_after = k;
-        status st = formula_parse(&s.arena, &s.diags, DIAG_MALFORMED, loc_none(),
-                                  "max(1, 2, 3) + min(flops, bytes) * 2", names, &f);
+        status st = formula_parse((struct formula_text){"max(1, 2, 3) + min(flops, bytes) * 2",
+                                                        names, DIAG_MALFORMED, loc_none()},
+                                  &s.arena, &s.diags, &f);
         s.mem.fail_after = -1;
         scene_close(&s);
         if (st == ST_OK) {

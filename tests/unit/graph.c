@@ -48,7 +48,7 @@ static void subgraphs_capture_through_all_levels(void **state) {
     assert_int_equal(graph_value(in, graph_value(deep, captured)->outer)->outer.i, x.i);
     assert_int_equal(graph_resolve(deep, "nothing").i, 0);
 
-    node_id n = graph_add_node(g, "", "If", &c, 1, &y, 1);
+    node_id n = graph_add_node(g, "", "If", (struct values){&c, 1}, (struct values){&y, 1});
     struct attr branch = {.name = "then_branch", .kind = ATTR_GRAPH, .n = 1, .g = in};
     assert_true(graph_set_attr(g, n, branch));
     struct uses u;

@@ -12,7 +12,8 @@
 static struct model *parse(struct scene *s, struct pool *names, const char *body) {
     struct model *m = NULL;
     char *text = str_format(&s->arena, "mfc 1\nopset 17\ngraph \"g\" {\n%s}\n", body);
-    assert_int_equal(parse_text(text, strlen(text), "text", &s->arena, names, &s->diags, &m),
+    assert_int_equal(parse_text((struct model_text){text, strlen(text), "text"}, &s->arena, names,
+                                &s->diags, &m),
                      ST_OK);
     assert_int_equal(graph_sort(m->graph, &s->diags), ST_OK);
     assert_int_equal(model_verify(m, &s->diags), ST_OK);

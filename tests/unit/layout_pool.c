@@ -14,7 +14,9 @@ static int64_t taken(const char *body, bool by_class) {
     int64_t n_bytes;
     char *text =
         str_format(&s.arena, "mfc 1\nopset 17\ngraph \"g\" {\n  input %%x : f32[8]\n%s}\n", body);
-    assert_int_equal(parse_text(text, strlen(text), "text", &s.arena, &names, &s.diags, &m), ST_OK);
+    assert_int_equal(
+        parse_text((struct model_text){text, strlen(text), "text"}, &s.arena, &names, &s.diags, &m),
+        ST_OK);
     assert_int_equal(layout_pool_bytes(m->graph, by_class, &s.arena, &s.diags, &n_bytes), ST_OK);
     model_close(m);
     scene_close(&s);

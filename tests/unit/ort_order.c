@@ -17,7 +17,9 @@ static void expect_order(const char *body, const char *expected) {
     struct ort_order o;
     str_addf(&text, "mfc 1\nopset 17\ngraph {\n  input %%x : f32[4]\n  input %%c : bool[]\n%s}\n",
              body);
-    assert_int_equal(parse_text(text.at, text.n, "t", &s.arena, &names, &s.diags, &m), ST_OK);
+    assert_int_equal(
+        parse_text((struct model_text){text.at, text.n, "t"}, &s.arena, &names, &s.diags, &m),
+        ST_OK);
     assert_int_equal(ort_order(m->graph, &s.arena, &s.diags, &o), ST_OK);
     for (size_t i = 0; i < o.n; i++)
         str_addf(&got, "%s ", graph_value(m->graph, graph_node(m->graph, o.at[i])->out[0])->name);

@@ -92,7 +92,8 @@ enum { N_CLAIMS = sizeof claims / sizeof *claims };
 static struct model *small_model(struct scene *s, struct pool *names) {
     static const char text[] = "mfc 1\ngraph {\n  input %x\n  %y = Relu(%x)\n  output %y\n}\n";
     struct model *m;
-    assert_int_equal(parse_text(text, sizeof text - 1, "p.mfc", &s->arena, names, &s->diags, &m),
+    assert_int_equal(parse_text((struct model_text){text, sizeof text - 1, "p.mfc"}, &s->arena,
+                                names, &s->diags, &m),
                      ST_OK);
     return m;
 }
@@ -159,7 +160,9 @@ static struct model *typed_model(struct scene *s, struct pool *names, const char
                      "  output %%y\n}\n",
                      facts);
     struct model *m;
-    assert_int_equal(parse_text(text, (size_t)n, "p.mfc", &s->arena, names, &s->diags, &m), ST_OK);
+    assert_int_equal(
+        parse_text((struct model_text){text, (size_t)n, "p.mfc"}, &s->arena, names, &s->diags, &m),
+        ST_OK);
     return m;
 }
 

@@ -154,7 +154,8 @@ static inline void random_node(struct random_graph *r, struct graph *g) {
             out[k] = random_value(r, g, random_maybe_type(r));
             random_remarks(r, graph_value(g, out[k]));
         }
-    node_id id = graph_add_node(g, ops[o].domain, ops[o].type, in, ops[o].n_in, out, ops[o].n_out);
+    node_id id = graph_add_node(g, ops[o].domain, ops[o].type, (struct values){in, ops[o].n_in},
+                                (struct values){out, ops[o].n_out});
     for (uint32_t k = 0; k < n_attrs; k++)
         graph_set_attr(g, id, attrs[k]);
     struct node *n = graph_node(g, id);

@@ -28,9 +28,9 @@ static void stage_open(struct stage *s, const char *text, const char *passes) {
     s->context = (struct pass_context){
         .arena = &s->scene.arena, .diags = &s->scene.diags, .options = &s->options};
     assert_int_equal(pass_add_options(&s->options, &s->scene.diags), ST_OK);
-    assert_int_equal(
-        parse_text(text, strlen(text), "r.mfc", &s->scene.arena, &s->names, &s->scene.diags, &s->m),
-        ST_OK);
+    assert_int_equal(parse_text((struct model_text){text, strlen(text), "r.mfc"}, &s->scene.arena,
+                                &s->names, &s->scene.diags, &s->m),
+                     ST_OK);
     struct pass_pipeline p;
     assert_int_equal(pass_pipeline_parse(&s->scene.arena, &s->scene.diags, passes, &p), ST_OK);
     assert_int_equal(pass_pipeline_run(&p, s->m, &s->context, NULL), ST_OK);
@@ -143,7 +143,8 @@ static int64_t peak_of(const struct stage *s, const struct graph *g) {
     struct storage storage;
     struct liveness l;
     assert_int_equal(storage_of(g, &a, &d, &storage), ST_OK);
-    assert_int_equal(liveness_of(g, &storage, g->order.at, g->order.n, &a, &d, &l), ST_OK);
+    assert_int_equal(
+        liveness_of(g, &storage, (struct node_list){g->order.at, g->order.n}, &a, &d, &l), ST_OK);
     int64_t peak = l.peak_bytes;
     arena_free(&a);
     return peak;

@@ -91,7 +91,8 @@ static void no_memory_at_any_moment(void **state) {
     scene_open(&s);
     struct pool names = pool_make(&s.arena);
     struct model *m;
-    assert_int_equal(parse_text(plan, strlen(plan), "test.mfc", &s.arena, &names, &s.diags, &m),
+    assert_int_equal(parse_text((struct model_text){plan, strlen(plan), "test.mfc"}, &s.arena,
+                                &names, &s.diags, &m),
                      ST_OK);
     status st = ST_LIMIT;
     int64_t k = 0;

@@ -52,32 +52,36 @@ static void add_node(struct made *m) {
     switch (rng_below(&m->r, 6)) {
     case 0:
         out = new_value(m, n);
-        id = graph_add_node(m->g, "", rng_below(&m->r, 2) ? "Neg" : "Exp", &x, 1, &out, 1);
+        id = graph_add_node(m->g, "", rng_below(&m->r, 2) ? "Neg" : "Exp", (struct values){&x, 1},
+                            (struct values){&out, 1});
         break;
     case 1: // of unlike lengths, but also of equal ones
         out = new_value(m, n + m->elements[y.i]);
-        id = graph_add_node(m->g, "", "Concat", (value_id[]){x, y}, 2, &out, 1);
+        id = graph_add_node(m->g, "", "Concat", (struct values){(value_id[]){x, y}, 2},
+                            (struct values){&out, 1});
         assert_true(graph_set_attr(m->g, id, attr_int("axis", 0)));
         break;
     case 2: // small from big
         out = new_value(m, 1);
-        id = graph_add_node(m->g, "", "ReduceSum", &x, 1, &out, 1);
+        id =
+            graph_add_node(m->g, "", "ReduceSum", (struct values){&x, 1}, (struct values){&out, 1});
         break;
     case 3: // small from small
         y = any_small(m);
         out = new_value(m, m->elements[y.i]);
-        id = graph_add_node(m->g, "", "Abs", &y, 1, &out, 1);
+        id = graph_add_node(m->g, "", "Abs", (struct values){&y, 1}, (struct values){&out, 1});
         break;
     case 4: // big from both
         y = any_small(m);
         n = m->elements[y.i] == 1 ? n : m->elements[y.i];
         out = new_value(m, n);
         x = m->elements[y.i] == 1 ? x : y;
-        id = graph_add_node(m->g, "", "Mul", (value_id[]){x, y}, 2, &out, 1);
+        id = graph_add_node(m->g, "", "Mul", (struct values){(value_id[]){x, y}, 2},
+                            (struct values){&out, 1});
         break;
     default: // a view
         out = new_value(m, n);
-        id = graph_add_node(m->g, "", "Identity", &x, 1, &out, 1);
+        id = graph_add_node(m->g, "", "Identity", (struct values){&x, 1}, (struct values){&out, 1});
         break;
     }
     assert_true(id.i);
@@ -87,7 +91,8 @@ static void add_node(struct made *m) {
 static void repeat(struct made *m, node_id id) {
     struct node old = *graph_node(m->g, id);
     value_id from = old.out[0], out = new_value(m, m->elements[from.i]);
-    node_id copy = graph_add_node(m->g, "", old.type, old.in, old.n_in, &out, 1);
+    node_id copy = graph_add_node(m->g, "", old.type, (struct values){old.in, old.n_in},
+                                  (struct values){&out, 1});
     struct node *n = graph_node(m->g, copy);
     n->attrs = old.attrs;
     n->n_attrs = old.n_attrs;

@@ -21,8 +21,9 @@ static void model(struct opened *o, const char *body, enum runtime how) {
     scene_open(&o->s);
     o->names = pool_make(&o->s.arena);
     char *text = str_format(&o->s.arena, "mfc 1\nopset 17\ngraph {\n  input %%x" T "%s}\n", body);
-    assert_int_equal(
-        parse_text(text, strlen(text), "t", &o->s.arena, &o->names, &o->s.diags, &o->m), ST_OK);
+    assert_int_equal(parse_text((struct model_text){text, strlen(text), "t"}, &o->s.arena,
+                                &o->names, &o->s.diags, &o->m),
+                     ST_OK);
     assert_int_equal(runtime_peak(o->m, how, &o->s.arena, &o->s.diags, &o->r), ST_OK);
 }
 

@@ -28,7 +28,7 @@ static value_id add(struct graph *g, const char *type, const value_id *in, uint3
     const struct type *t = graph_value(g, in[0])->type;
     for (uint32_t k = 0; k < n_out; k++)
         out[k] = graph_add_value(g, graph_fresh_name(g, "v"), t);
-    *id = graph_add_node(g, "", type, in, n_in, out, n_out);
+    *id = graph_add_node(g, "", type, (struct values){in, n_in}, (struct values){out, n_out});
     return out[0];
 }
 

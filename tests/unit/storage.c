@@ -18,9 +18,9 @@ struct parsed {
 static status open_text(struct parsed *p, const char *text) {
     scene_open(&p->s);
     p->pool = pool_make(&p->s.arena);
-    assert_int_equal(
-        parse_text(text, strlen(text), "test.mfc", &p->s.arena, &p->pool, &p->s.diags, &p->m),
-        ST_OK);
+    assert_int_equal(parse_text((struct model_text){text, strlen(text), "test.mfc"}, &p->s.arena,
+                                &p->pool, &p->s.diags, &p->m),
+                     ST_OK);
     return storage_of(p->m->graph, &p->s.arena, &p->s.diags, &p->storage);
 }
 
@@ -66,8 +66,9 @@ static void held_from_first_write_to_last_read(void **state) {
     assert_int_equal(open_text(&p, chain), ST_OK);
     struct liveness l;
     const struct graph *g = p.m->graph;
-    assert_int_equal(
-        liveness_of(g, &p.storage, g->order.at, g->order.n, &p.s.arena, &p.s.diags, &l), ST_OK);
+    assert_int_equal(liveness_of(g, &p.storage, (struct node_list){g->order.at, g->order.n},
+                                 &p.s.arena, &p.s.diags, &l),
+                     ST_OK);
     uint32_t a = storage_named(&p, "a"), c = storage_named(&p, "c");
     assert_int_equal(l.from[a], 1);
     assert_int_equal(l.to[a], 3); // through its view

@@ -14,7 +14,8 @@ static const char *reprint(struct scene *s, const char *text, struct model **out
     static struct pool pool; // as long as the scene that it was made for
     pool = pool_make(&s->arena);
     struct model *m;
-    status st = parse_text(text, strlen(text), "test.mfc", &s->arena, &pool, &s->diags, &m);
+    status st = parse_text((struct model_text){text, strlen(text), "test.mfc"}, &s->arena, &pool,
+                           &s->diags, &m);
     if (out)
         *out = m;
     if (st)

@@ -113,7 +113,8 @@ static bool survives(struct scene *s, const char *damaged, size_t n) {
     text[n] = 0;
     struct pool names = pool_make(&s->arena);
     struct model *m = NULL, *again = NULL;
-    status st = parse_text(text, n, "damaged.mfc", &s->arena, &names, &s->diags, &m);
+    status st =
+        parse_text((struct model_text){text, n, "damaged.mfc"}, &s->arena, &names, &s->diags, &m);
     assert_true(st == ST_OK || st == ST_MALFORMED);
     assert_true((st == ST_OK) == (s->diags.n_errors == 0));
     assert_true(s->diags.n_errors <= PARSE_ERRORS);
@@ -121,8 +122,8 @@ static bool survives(struct scene *s, const char *damaged, size_t n) {
     struct diags quiet = diags_make(&s->arena);
     if (st == ST_OK) {
         assert_int_equal(print_model(&first, m, &quiet), ST_OK);
-        st =
-            parse_text(str_text(&first), first.n, "damaged.mfc", &s->arena, &names, &quiet, &again);
+        st = parse_text((struct model_text){str_text(&first), first.n, "damaged.mfc"}, &s->arena,
+                        &names, &quiet, &again);
         if (st == ST_OK)
             assert_int_equal(print_model(&second, again, &quiet), ST_OK);
         if (st || strcmp(str_text(&first), str_text(&second)) != 0)
@@ -204,7 +205,8 @@ static void memory_may_run_out_anywhere(void **state) {
         struct model *m = NULL;
         struct diags d = diags_make(&base.arena);
         struct str out = str_make(&a);
-        st = parse_text(str_text(&text), text.n, "small.mfc", &a, &own, &d, &m);
+        st =
+            parse_text((struct model_text){str_text(&text), text.n, "small.mfc"}, &a, &own, &d, &m);
         if (st == ST_OK)
             st = print_model(&out, m, &d);
         assert_true(st == ST_OK || st == ST_LIMIT);

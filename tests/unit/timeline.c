@@ -17,9 +17,9 @@ struct parsed {
 static void open_text(struct parsed *p, const char *text) {
     scene_open(&p->s);
     p->pool = pool_make(&p->s.arena);
-    assert_int_equal(
-        parse_text(text, strlen(text), "test.mfc", &p->s.arena, &p->pool, &p->s.diags, &p->m),
-        ST_OK);
+    assert_int_equal(parse_text((struct model_text){text, strlen(text), "test.mfc"}, &p->s.arena,
+                                &p->pool, &p->s.diags, &p->m),
+                     ST_OK);
     assert_int_equal(timeline_make(p->m, &p->s.arena, &p->s.diags, &p->t), ST_OK);
 }
 

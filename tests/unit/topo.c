@@ -9,7 +9,8 @@
 
 static struct model *parse(struct scene *s, struct pool *names, const char *text) {
     struct model *m;
-    assert_int_equal(parse_text(text, strlen(text), "t.mfc", &s->arena, names, &s->diags, &m),
+    assert_int_equal(parse_text((struct model_text){text, strlen(text), "t.mfc"}, &s->arena, names,
+                                &s->diags, &m),
                      ST_OK);
     return m;
 }
@@ -150,7 +151,8 @@ static void long_chains_need_no_stack(void **state) {
         char name[16];
         snprintf(name, sizeof name, "v%d", i);
         value_id next = graph_add_value(g, name, NULL);
-        assert_true(graph_add_node(g, "", "Relu", &v, 1, &next, 1).i);
+        assert_true(
+            graph_add_node(g, "", "Relu", (struct values){&v, 1}, (struct values){&next, 1}).i);
         v = next;
     }
     graph_add_output(g, v);

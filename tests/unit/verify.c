@@ -206,8 +206,9 @@ static const struct {
 
 static struct model *parse(struct scene *s, struct pool *names) {
     struct model *m;
-    assert_int_equal(
-        parse_text(sample, sizeof sample - 1, "v.mfc", &s->arena, names, &s->diags, &m), ST_OK);
+    assert_int_equal(parse_text((struct model_text){sample, sizeof sample - 1, "v.mfc"}, &s->arena,
+                                names, &s->diags, &m),
+                     ST_OK);
     return m;
 }
 

@@ -50,7 +50,8 @@ static void build_everything(struct here *h) {
     w->segment_end = 3;
     value_id wv = add_init(g, "w", w);
     value_id in[] = {x, VALUE_NONE, wv}, out[] = {y, VALUE_NONE, z};
-    node_id n = graph_add_node(g, "my.domain", "Op", in, 3, out, 3);
+    node_id n =
+        graph_add_node(g, "my.domain", "Op", (struct values){in, 3}, (struct values){out, 3});
     struct node *node = graph_node(g, n);
     node->name = "";
     node->doc = "node";
@@ -63,7 +64,7 @@ static void build_everything(struct here *h) {
     struct graph *sub = graph_new(h->m, g);
     sub->name = "sub";
     value_id inner_in[] = {graph_resolve(sub, "x")}, inner = graph_add_value(sub, "i", NULL);
-    graph_add_node(sub, "", "Neg", inner_in, 1, &inner, 1);
+    graph_add_node(sub, "", "Neg", (struct values){inner_in, 1}, (struct values){&inner, 1});
     graph_add_output(sub, inner);
     struct sparse *sp = ARENA_NEW(a, struct sparse);
     static const int64_t five = 5;
@@ -126,7 +127,7 @@ static void build_everything(struct here *h) {
     value_id p = graph_add_value(body, "p", tensor), q = graph_add_value(body, "q", NULL);
     graph_add_input(body, p);
     graph_add_output(body, q);
-    graph_add_node(body, "", "Abs", &p, 1, &q, 1);
+    graph_add_node(body, "", "Abs", (struct values){&p, 1}, (struct values){&q, 1});
     VEC_PUSH(a, &body->infos, p);
     const char **names = arena_copy(a, (const char *[]){"alpha"}, sizeof *names);
     struct opset *opsets = ARENA_NEW(a, struct opset);

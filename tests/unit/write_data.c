@@ -68,7 +68,7 @@ static void attributes_are_moved_last(void **state) {
     struct here *h = *state;
     struct graph *g = h->m->graph;
     add_init(g, "a", floats(h, 1000));
-    node_id n = graph_add_node(g, "", "Constant", NULL, 0, NULL, 0);
+    node_id n = graph_add_node(g, "", "Constant", (struct values){0}, (struct values){0});
     graph_set_attr(
         g, n, (struct attr){.name = "value", .kind = ATTR_TENSOR, .n = 1, .t = floats(h, 500)});
     assert_int_equal(write_to(h, "m.onnx", 4000), ST_OK);
