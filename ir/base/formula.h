@@ -4,9 +4,9 @@
 //
 //     static const char *const names[] = {"flops", "bytes", NULL};
 //     struct formula *f;
-//     status st = formula_parse((struct formula_text){text, names, DIAG_MALFORMED, loc_file(path)},
-//     a, d, &f); double x = formula_value(f, (double[]){flops, bytes});   // may be infinite or not
-//     a number
+//     struct formula_text t = {text, names, DIAG_MALFORMED, loc_file(path)};
+//     status st = formula_parse(t, a, d, &f);
+//     double x = formula_value(f, (double[]){flops, bytes}); // may be infinite or NaN
 #pragma once
 
 #include "ir/base/diag.h"
