@@ -40,7 +40,7 @@ void plan_facts_read(const struct model *plan, struct plan_facts *f) {
     read_number(plan, KEY_FUSED_PEAK, &f->fused_peak_bytes);
     read_number(plan, KEY_LIVENESS, &f->liveness_bytes);
     read_number(plan, KEY_ARENA, &f->arena_bytes);
-    read_number(plan, KEY_UNPLANNED_PEAK, &f->baseline_peak_bytes);
+    read_number(plan, KEY_BASELINE_PEAK, &f->baseline_peak_bytes);
     read_number(plan, KEY_COST, &f->cost);
     read_number(plan, KEY_BASE_COST, &f->base_cost);
     read_number(plan, KEY_BOUND, &f->bound);

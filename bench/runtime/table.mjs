@@ -133,7 +133,7 @@ function measureStep(row, step, reference, isReference) {
   }
 }
 
-// What the plan says of itself, or nothing if there is none.
+// The claims of the plan, or nothing if there is none.
 function planAndMeasure(name, model, step, options, row, reference) {
   const path = join(work, 'plan.onnx');
   const made = makePlan(opt.mfc, model, path, options);

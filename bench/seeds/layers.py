@@ -2,7 +2,7 @@
 
 What a layer makes is held, and its gradient is as large. The gradient of a layer reads what the layer made, what its readers made, and
 their gradients. Costs count multiplications: of a convolution, twice as many backward; pooling, padding and joining cost
-nothing. Parameters and their gradients are held throughout. Segmentation has images of 416x608 and 19 classes, one convolution at
+nothing. Parameters and their gradients are persistent. Segmentation has images of 416x608 and 19 classes, one convolution at
 each depth, and padding as layers of their own.
 """
 import json

@@ -1,5 +1,5 @@
 // The trade-off between memory and overhead of one training step, by several methods, as in
-// Checkmate (Jain et al. 2020). All methods are measured on the same problem by liveness: nodes in
+// Checkmate (Jain et al. 2020). All methods are measured on the same problem by the liveness peak: nodes in
 // clusters, no control nodes, no runtime. The peak of each schedule as a plan on a runtime can be
 // measured afterwards.
 #pragma once

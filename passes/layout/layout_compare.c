@@ -1,6 +1,6 @@
 // The comparison of allocation algorithms on one model: see layout_compare.h. The rows follow the
 // lecture "Memory Optimization" (CSE 599G1, 2017). The first rows allocate the baseline step in
-// different ways. The others recompute, each laid out in place and with sharing:
+// different ways. The others recompute, each in place and with sharing:
 //
 //   sqrt(n)     keeps every sqrt(n)-th articulation point of the forward pass (Chen et al., 2016);
 //               every sqrt(n)-th node where there are too few of them, as in an LSTM

@@ -42,7 +42,7 @@ static status set_numbers(struct planning *k) {
         {KEY_PLAIN_PEAK, r->plain_peak_bytes},
         {KEY_FUSED_PEAK, r->fused_peak_bytes},
         {KEY_LIVENESS, r->liveness_bytes},
-        {KEY_UNPLANNED_PEAK, r->baseline_bytes},
+        {KEY_BASELINE_PEAK, r->baseline_bytes},
         {KEY_COST, r->cost},
         {KEY_BASE_COST, r->base_cost},
         {KEY_BOUND, r->bound},

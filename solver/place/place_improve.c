@@ -12,7 +12,7 @@ bool place_improves(const struct place_search *s) {
     return s->options->allowed.recompute && s->p->has_sizes;
 }
 
-static const struct place_chain *least_excess(const struct place_search *s) {
+static const struct place_chain *min_excess(const struct place_search *s) {
     const struct place_chain *best = NULL;
     for (int32_t k = 0; k < s->n_chains; k++) {
         const struct place_chain *ch = &s->chain[k];
@@ -23,7 +23,7 @@ static const struct place_chain *least_excess(const struct place_search *s) {
 }
 
 status place_improve(struct place_search *s, double seconds, bool is_end) {
-    const struct place_chain *from = least_excess(s);
+    const struct place_chain *from = min_excess(s);
     struct place_chain *to = &s->chain[s->at_rung[0]];
     if (!place_improves(s) || !from || to->failed)
         return ST_OK;

@@ -167,13 +167,13 @@ static struct place_result by_search(struct scene *sc, const struct placement *p
     return r;
 }
 
-static void compare(bool latency, int32_t n_instances, int32_t most_nodes, int64_t work) {
+static void compare(bool latency, int32_t n_instances, int32_t max_nodes, int64_t work) {
     int32_t n_equal = 0, n_fit = 0, n_duplicated = 0, n_proven = 0;
     for (int32_t i = 0; i < n_instances; i++) {
         struct scene sc;
         scene_open(&sc);
         bool duplicates = i % 2;
-        struct random_shape shape = {.most_nodes = most_nodes,
+        struct random_shape shape = {.max_nodes = max_nodes,
                                      .n_devices = 2,
                                      .groups = !latency && i % 3 == 0,
                                      .once = i % 5 == 0,

@@ -48,10 +48,10 @@ static int64_t spread(struct rng *r, uint64_t kind, int64_t least) {
 }
 
 status random_problem(struct arena *a, struct diags *d, uint64_t seed, uint64_t index,
-                      int32_t most_nodes, bool plain, struct problem *out) {
+                      int32_t max_nodes, bool plain, struct problem *out) {
     struct rng r = rng_make(seed, index);
     edges_vec edges = {0};
-    int32_t n = 2 + (int32_t)rng_below(&r, (uint64_t)(most_nodes - 1));
+    int32_t n = 2 + (int32_t)rng_below(&r, (uint64_t)(max_nodes - 1));
     bool mirrored = n >= 4 && rng_below(&r, 3) == 0;
     if (mirrored)
         n -= n % 2;

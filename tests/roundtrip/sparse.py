@@ -1,4 +1,4 @@
-"""Models of any size that take no room on disk: their weights are holes in the file, but for a mark
+"""Models of any size that take no space on disk: their weights are holes in the file, but for a mark
 at both ends of each, so that a byte that went astray shows.
 
     sparse.py MODEL N_TENSORS TENSOR_BYTES [inline|external]

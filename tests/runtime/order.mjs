@@ -4,7 +4,7 @@
 //
 // For each model, the step in its natural order: at level disabled every node runs when the runtime model says. Then the step in
 // an order that ONNX Runtime would not choose (every gradient as soon as it can be computed), rewritten so that it holds: at level
-// disabled every node runs when the model says, and at disabled and at all those that touch something big run as they stand in the
+// disabled every node runs when the model says, and at disabled and at all those that touch something big run in the order of the
 // file. At all some nodes are fused and have other names: those are left out, and must be few; so is a Transpose, which a fused
 // MatMul reads through: when others read it too it stays, and runs when they need it.
 import assert from 'node:assert/strict';

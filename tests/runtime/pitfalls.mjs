@@ -1,5 +1,5 @@
 // What goes wrong on ONNX Runtime unless care is taken, on ONNX Runtime, at every level: the graphs of tests/text/rewrite, which
-// say what the care is. Their nodes run in the order of the file, and as often as they stand there; a random Dropout whose mask
+// say what the care is. Their nodes run in the order of the file, and as often as they occur there; a random Dropout whose mask
 // is dead stays random.
 //
 //     node pitfalls.mjs MFC FOLDER

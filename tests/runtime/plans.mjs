@@ -1,4 +1,4 @@
-// Plans of a few networks on the real ONNX Runtime, at the optimization levels disabled and all: every output is that of the unplanned step,
+// Plans of a few networks on the real ONNX Runtime, at the optimization levels disabled and all: every output is that of the baseline step,
 // bit by bit, the measured peak is within 3 % of the promised one and at most 3 % over the budget. The networks are large enough for
 // what the process itself does (some megabytes) to be well below that.
 //
@@ -39,7 +39,7 @@ function check(name, budget, level, plan, reference) {
 
 try {
   for (const { name, model, options, budgets } of CASES) {
-    const step = join(folder, 'step.onnx'), plan = (budget) => join(folder, `plan.${budget}.onnx`), reference = (level) => join(folder, 'unplanned.' + level);
+    const step = join(folder, 'step.onnx'), plan = (budget) => join(folder, `plan.${budget}.onnx`), reference = (level) => join(folder, 'baseline.' + level);
     execFileSync(mfc, [model, '-o', step, '-q', '--budget', 'none', ...options]);
     for (const level of LEVELS) measure(step, { level, runs: 1, save: reference(level) });
     // The searches run side by side, one thread each; the measurements one after the other.

@@ -2,7 +2,8 @@
 //
 //     predict order MODEL.onnx    the names of its nodes in the order in which they run, one a line
 //     predict top MODEL.onnx      what is alive at the peak
-//     predict peak MODEL.onnx     bytes: peak as written, peak with fusions, fixed part of both
+//     predict peak MODEL.onnx     bytes: peak as written, peak with fusions, persistent memory of
+//     both
 #include <stdio.h>
 #include <string.h>
 

@@ -218,7 +218,7 @@ static void test_stops(void **unused) {
 }
 
 // Every allocation may fail: the search says so, and what it holds as best stays right.
-static void test_no_room(void **unused) {
+static void test_out_of_memory(void **unused) {
     (void)unused;
     struct scene s;
     scene_open(&s);
@@ -254,7 +254,7 @@ int main(void) {
         cmocka_unit_test(test_state_replays), cmocka_unit_test(test_optimum_given),
         cmocka_unit_test(test_optimum_free),  cmocka_unit_test(test_start),
         cmocka_unit_test(test_repeats),       cmocka_unit_test(test_stops),
-        cmocka_unit_test(test_no_room),       cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_windows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,12 +16,12 @@
 #include "tests/oracle/random_problem.h"
 
 #define CORRUPTIONS 13000
-#define MOST_NODES  40
+#define MAX_NODES   40
 
 // Rescans everything at every step: slow, and plain to see.
 static bool naive_is_right(const struct problem *p, const struct schedule *s) {
-    bool held[MOST_NODES] = {0};
-    int n_runs[MOST_NODES] = {0}, n_first = 0;
+    bool held[MAX_NODES] = {0};
+    int n_runs[MAX_NODES] = {0}, n_first = 0;
     int64_t cost = 0, peak = p->persistent_bytes, base = 0;
     for (int32_t k = 0; k < s->steps.n; k++) {
         int32_t v = s->steps.at[k].node;
@@ -63,7 +63,7 @@ static bool naive_is_right(const struct problem *p, const struct schedule *s) {
 // A right schedule with recomputation, and claims without slack.
 static void make_tight(struct scene *s, const struct problem *p, struct rng *r,
                        struct schedule *out) {
-    bool ends[MOST_NODES];
+    bool ends[MAX_NODES];
     struct reversal reversal;
     struct sequence q;
     struct replay replay;
@@ -147,7 +147,7 @@ static void every_corruption_is_judged_right(void **state) {
         struct rng r = rng_make(23, index);
         scene_open(&s);
         assert_int_equal(
-            random_problem(&s.arena, &s.diags, 29, index / 10, MOST_NODES, index % 2, &p), ST_OK);
+            random_problem(&s.arena, &s.diags, 29, index / 10, MAX_NODES, index % 2, &p), ST_OK);
         make_tight(&s, &p, &r, &x);
         assert_true(naive_is_right(&p, &x));
         assert_int_equal(schedule_check(&p, &x, &s.arena, &s.diags), ST_OK);

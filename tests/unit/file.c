@@ -289,7 +289,7 @@ static void big_and_sparse_copies_are_exact(void **state) {
     close(fd);
 }
 
-static void no_room_is_a_status(void **state) {
+static void out_of_memory_is_a_status(void **state) {
     struct here *h = *state;
     assert_int_equal(symlink("x", "link"), 0);
     for (int k = 0;; k++) {
@@ -338,7 +338,7 @@ int main(void) {
         TEST(full_disk_leaves_the_old_file),
         TEST(long_names_fit),
         TEST(big_and_sparse_copies_are_exact),
-        TEST(no_room_is_a_status),
+        TEST(out_of_memory_is_a_status),
         TEST(paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

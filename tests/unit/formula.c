@@ -46,7 +46,7 @@ static void operators_bind_as_on_paper(void **state) {
     EQUAL("+4", 4);
 }
 
-static void least_and_most(void **state) {
+static void min_and_max(void **state) {
     (void)state;
     EQUAL("min(3, 1, 2)", 1);
     EQUAL("max(3, 1, 2) + 1", 4);
@@ -112,7 +112,7 @@ static void depth_is_bounded(void **state) {
     EQUAL(deep, 2);
 }
 
-static void no_room_is_told(void **state) {
+static void out_of_memory_is_reported(void **state) {
     (void)state;
     for (int64_t k = 0;; k++) {
         struct scene s;
@@ -134,10 +134,13 @@ static void no_room_is_told(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_and_names),      cmocka_unit_test(operators_bind_as_on_paper),
-        cmocka_unit_test(least_and_most),         cmocka_unit_test(nothing_stops_at_infinity),
-        cmocka_unit_test(mistakes_have_a_column), cmocka_unit_test(depth_is_bounded),
-        cmocka_unit_test(no_room_is_told),
+        cmocka_unit_test(numbers_and_names),
+        cmocka_unit_test(operators_bind_as_on_paper),
+        cmocka_unit_test(min_and_max),
+        cmocka_unit_test(nothing_stops_at_infinity),
+        cmocka_unit_test(mistakes_have_a_column),
+        cmocka_unit_test(depth_is_bounded),
+        cmocka_unit_test(out_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -264,7 +264,7 @@ static void out_of_the_arena(void **state) {
     scene_close(&s);
 }
 
-// No room at any moment is an answer, not a crash.
+// A failing allocation at any moment is a status, not a crash.
 static void out_of_memory(void **state) {
     (void)state;
     struct scene s;

@@ -68,7 +68,7 @@ static bool fits(const struct buffer *b, size_t n, size_t i, int64_t limit, int6
     return false;
 }
 
-static int64_t least_arena(const struct buffer *b, size_t n) {
+static int64_t min_arena(const struct buffer *b, size_t n) {
     int64_t offset[10], load = 0;
     for (size_t i = 0; i < n; i++) { // some buffer starts at the busiest time
         int64_t sum = 0;
@@ -106,7 +106,7 @@ static int compare_with_brute_force(uint64_t seed, int n_cases, bool odd) {
                 b[i].fixed = (int64_t)rng_below(&r, 3) * (b[i].alignment > 1 ? b[i].alignment : 1);
             }
         }
-        least = least_arena(b, n);
+        least = min_arena(b, n);
         status st = assign(&s, b, n, 0, 0, &x);
         if (least < 0) {
             assert_int_equal(st, ST_INFEASIBLE); // fixed where they overlap

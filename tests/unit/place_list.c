@@ -49,7 +49,7 @@ static void carries_out_anything(void **state) {
         struct placement p;
         scene_open(&s);
         random_placement(&s, i,
-                         &(struct random_shape){.most_nodes = 30,
+                         &(struct random_shape){.max_nodes = 30,
                                                 .n_devices = 1 + (int32_t)(i % 3),
                                                 .groups = i % 2,
                                                 .once = i % 5 == 0,

@@ -1,4 +1,4 @@
-// Polished strategies can be carried out, and are never worse; what is run again for nothing goes.
+// Polished strategies are executable and never worse; useless recomputation goes.
 #include "solver/place/place_polish.h"
 
 #include "solver/place.h"
@@ -38,7 +38,7 @@ static void random_states(void **state) {
         struct placement p;
         struct mcmc c;
         struct strategy s;
-        struct random_shape shape = {.most_nodes = 24,
+        struct random_shape shape = {.max_nodes = 24,
                                      .n_devices = 1 + (int32_t)(seed % 3),
                                      .groups = seed % 4 == 0,
                                      .once = seed % 2,
@@ -66,7 +66,7 @@ static void what_is_for_nothing_goes(void **state) {
     (void)state;
     struct scene sc;
     struct placement p;
-    struct random_shape shape = {.most_nodes = 24, .n_devices = 1, .sizes = true};
+    struct random_shape shape = {.max_nodes = 24, .n_devices = 1, .sizes = true};
     scene_open(&sc);
     random_placement(&sc, 3, &shape, &p);
     struct strategy s = {ARENA_ARRAY(&sc.arena, struct task, 2 * p.graph.n), 2 * p.graph.n};

@@ -57,7 +57,7 @@ static void the_same_on_any_number_of_threads(void **state) {
         struct scene s;
         struct placement p;
         struct place_result one, several;
-        const struct random_shape shape = {.most_nodes = 40,
+        const struct random_shape shape = {.max_nodes = 40,
                                            .n_devices = 2 + k % 2,
                                            .groups = k % 2,
                                            .once = true,
@@ -95,7 +95,7 @@ static void a_stop_ends_all_threads(void **state) {
     struct place_result r;
     struct stop stop = {.deadline_ns = STOP_NEVER};
     const struct random_shape shape = {
-        .most_nodes = 40, .n_devices = 3, .sizes = true, .memory = 150};
+        .max_nodes = 40, .n_devices = 3, .sizes = true, .memory = 150};
     struct place_options o = options_of(0, THREADS);
     struct place_hooks hooks = {.improved = raise_stop, .context = &stop, .stop = &stop};
     scene_open(&s);

@@ -119,7 +119,7 @@ static void free_team(struct member *m) {
 
 static void open_problem(struct scene *s, struct placement *p) {
     const struct random_shape shape = {
-        .most_nodes = 40, .n_devices = 3, .groups = true, .sizes = true, .memory = 150};
+        .max_nodes = 40, .n_devices = 3, .groups = true, .sizes = true, .memory = 150};
     scene_open(s);
     random_placement(s, 7, &shape, p);
 }

@@ -9,7 +9,7 @@
 #include "tests/unit/unit.h"
 
 struct random_shape {
-    int32_t most_nodes, n_devices;
+    int32_t max_nodes, n_devices;
     bool groups, once, sizes, odd_links;
     int64_t memory; // of a device; 0: plenty
 };
@@ -85,7 +85,7 @@ static inline void random_placement(struct scene *sc, uint64_t seed,
                  (long long)(shape->memory > 0 ? shape->memory : 1000000));
     str_add(&s, "]");
     random_links(&s, &r, shape);
-    random_nodes(&s, &r, shape, 1 + random_to(&r, shape->most_nodes));
+    random_nodes(&s, &r, shape, 1 + random_to(&r, shape->max_nodes));
     str_add(&s, "}");
     struct source *source;
     assert_int_equal(source_memory(&sc->arena, &sc->diags, s.at, (int64_t)s.n, &source), ST_OK);

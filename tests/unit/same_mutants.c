@@ -1,4 +1,4 @@
-// Random steps, plans made of them (nodes computed again, control dependencies in both forms), and
+// Random steps, plans made of them (recomputed nodes, control dependencies in both forms), and
 // thousands of changes to these plans. ir/check/equivalence.h must accept every plan, and of the
 // changed ones only those whose outputs the free interpreter (free_model.h) gives as before.
 #include "tests/unit/unit.h"
@@ -62,7 +62,7 @@ static void make_step(struct play *p, struct pool *names) {
         if (ops[o].attr)
             graph_set_attr(g, id, random_attr(p, ops[o].attr));
     }
-    struct uses uses; // what nobody reads is an output, so that every node counts
+    struct uses uses; // dead values become outputs, so that every node counts
     assert_true(graph_uses(g, p->a, &uses));
     for (uint32_t v = 1; v < g->values.n; v++)
         if (g->values.at[v].def.i && uses.start[v] == uses.start[v + 1])

@@ -96,12 +96,12 @@ static void random_start(struct scene *sc, const struct placement *p, struct rng
 }
 
 // Evaluates the edits, compares, and keeps them every other time.
-static void judge(struct scene *sc, struct sim *s, struct rng *r, int32_t most_tasks) {
+static void judge(struct scene *sc, struct sim *s, struct rng *r, int32_t max_tasks) {
     int64_t most = s->result.makespan_cost - 5 + random_to(r, 10);
     most = random_to(r, 2) ? INT64_MAX : most;
     enum sim_verdict verdict = sim_evaluate(s, most);
     compare(sc, s, verdict, most);
-    if (verdict == SIM_RIGHT && random_to(r, 2) && s->n_in < most_tasks)
+    if (verdict == SIM_RIGHT && random_to(r, 2) && s->n_in < max_tasks)
         sim_commit(s);
     else
         sim_undo(s);
@@ -110,7 +110,7 @@ static void judge(struct scene *sc, struct sim *s, struct rng *r, int32_t most_t
 static void sweep(uint64_t seed, int32_t n_proposals) {
     struct scene sc;
     scene_open(&sc);
-    struct random_shape shape = {.most_nodes = 4 + (int32_t)(seed % 5) * 10,
+    struct random_shape shape = {.max_nodes = 4 + (int32_t)(seed % 5) * 10,
                                  .n_devices = 1 + (int32_t)(seed % 3),
                                  .once = seed % 2,
                                  .sizes = true,
@@ -147,7 +147,7 @@ static void random_proposals(void **state) {
 static int64_t sweep_long(uint64_t seed, int32_t n_proposals) {
     struct scene sc;
     scene_open(&sc);
-    struct random_shape shape = {.most_nodes = 300,
+    struct random_shape shape = {.max_nodes = 300,
                                  .n_devices = 1 + (int32_t)(seed % 4),
                                  .once = seed % 2,
                                  .sizes = true,

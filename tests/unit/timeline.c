@@ -23,7 +23,7 @@ static void open_text(struct parsed *p, const char *text) {
     assert_int_equal(timeline_make(p->m, &p->s.arena, &p->s.diags, &p->t), ST_OK);
 }
 
-// Three layers; b is dropped and computed again. The first execution of `late` is the copy.
+// Three layers; b is evicted and recomputed. The first execution of `late` is the copy.
 static const char plan[] = "mfc 1\n"
                            "opset 17\n"
                            "graph \"g\" {\n"

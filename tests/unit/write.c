@@ -252,7 +252,7 @@ static void version_is_raised_only_for_a_reason(void **state) {
     assert_int_equal(version_written(h), 14);
 }
 
-static void no_room_is_a_status(void **state) {
+static void out_of_memory_is_a_status(void **state) {
     struct here *h = *state;
     build_everything(h);
     add_init(h->m->graph, "large", floats(h, 4000));
@@ -283,7 +283,7 @@ int main(void) {
         TEST(everything_is_canonical),
         TEST(bytes_do_not_change),
         TEST(version_is_raised_only_for_a_reason),
-        TEST(no_room_is_a_status),
+        TEST(out_of_memory_is_a_status),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
