@@ -1,7 +1,7 @@
 // The trade-off between memory and overhead of one training step, by several methods, as in
-// Checkmate (Jain et al. 2020). All methods are measured on the same problem by the liveness peak: nodes in
-// clusters, no control nodes, no runtime. The peak of each schedule as a plan on a runtime can be
-// measured afterwards.
+// Checkmate (Jain et al. 2020). All methods are measured on the same problem by the liveness peak:
+// nodes in clusters, no control nodes, no runtime. The peak of each schedule as a plan on a runtime
+// can be measured afterwards.
 #pragma once
 
 #include "passes/pass.h"
