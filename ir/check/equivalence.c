@@ -1,7 +1,12 @@
-// The comparison of two models by value numbering: see equivalence.h. Stages: operator sets, so
-// that equal names mean equal operators; classes for the step, then for the plan; inputs, outputs
-// and repeated nodes. For an output that differs, the first node that it needs and the step lacks
-// is named.
+// Comparison of two models by value numbering: see equivalence.h. Stages:
+//   1. operator sets: equal versions, so that equal names mean equal operators;
+//   2. classes of the values of the step, then of the plan, in one table;
+//   3. inputs: equal names, types and initial values;
+//   4. outputs: equal names and classes;
+//   5. recomputed nodes: the same classes as their originals.
+// The diagnostic for a different output names the first node of the plan among its ancestors that
+// has no equal in the step.
+#include <assert.h>
 #include <string.h>
 
 #include "ir/check/equivalence_inner.h"
@@ -14,7 +19,7 @@ struct sides {
     const uint32_t *in_step, *in_plan;
 };
 
-static status wrong_opset(struct same *s, const struct model *plan, const char *domain,
+static status wrong_opset(struct numbering *s, const struct model *plan, const char *domain,
                           int64_t in_step, int64_t in_plan) {
     return diag_error(s->d, DIAG_VERIFY, loc_file(plan->path),
                       "operator set \"%s\" is version %lld in the step and %lld in the plan: its "
@@ -22,7 +27,8 @@ static status wrong_opset(struct same *s, const struct model *plan, const char *
                       *domain ? domain : "ai.onnx", (long long)in_step, (long long)in_plan);
 }
 
-static status check_opsets(struct same *s, const struct model *step, const struct model *plan) {
+static status check_opsets(struct numbering *s, const struct model *step,
+                           const struct model *plan) {
     for (size_t i = 0; i < step->opsets.n; i++) {
         const char *domain = step->opsets.at[i].domain ? step->opsets.at[i].domain : "";
         int64_t in_step = model_opset(step, domain), in_plan = model_opset(plan, domain);
@@ -32,7 +38,7 @@ static status check_opsets(struct same *s, const struct model *step, const struc
     return ST_OK;
 }
 
-static uint32_t *number(struct same *s, const struct model *m, bool is_step) {
+static uint32_t *number_model(struct numbering *s, const struct model *m, bool is_step) {
     s->m = m;
     s->is_step = is_step;
     s->level = 0;
@@ -41,8 +47,8 @@ static uint32_t *number(struct same *s, const struct model *m, bool is_step) {
     return s->failed ? NULL : equiv_graph(s, m->graph, NULL);
 }
 
-// "Mul(%a, %b)", from the node or value where the class was met first.
-static void show(struct same *s, struct str *out, uint32_t class) {
+// Appends the first member of the class: "Mul(%a, %b)".
+static void show(struct numbering *s, struct str *out, uint32_t class) {
     const struct equiv_class *c = equiv_at(s, class);
     if (!c->node.i) {
         str_addf(out, "\"%s\"", c->name ? c->name : "nothing");
@@ -56,17 +62,17 @@ static void show(struct same *s, struct str *out, uint32_t class) {
     str_addf(out, "%s)", n->n_in > SHOWN_OPERANDS ? ", …" : "");
 }
 
-static bool equiv_shape_of_node(const struct equiv_class *a, const struct equiv_class *b) {
+static bool same_operator(const struct equiv_class *a, const struct equiv_class *b) {
     return a->node.i && b->node.i && a->n_in == b->n_in &&
            strcmp(graph_node(a->g, a->node)->type, graph_node(b->g, b->node)->type) == 0;
 }
 
-// What there is to say beyond the expressions.
-static const char *reason(struct same *s, uint32_t step, uint32_t plan) {
+// An explanation beyond the two expressions, or "".
+static const char *reason(struct numbering *s, uint32_t step, uint32_t plan) {
     const struct equiv_class *a = equiv_at(s, step), *b = equiv_at(s, plan);
     if (b->node.i && equivalence_is_random(b->g, b->node))
-        return ": a random node gives the same twice only with an explicit seed";
-    if (!equiv_shape_of_node(a, b))
+        return ": a random node is reproducible only with an explicit seed";
+    if (!same_operator(a, b))
         return "";
     for (uint32_t k = 0; k < a->n_in; k++)
         if (a->in[k] != b->in[k])
@@ -74,15 +80,16 @@ static const char *reason(struct same *s, uint32_t step, uint32_t plan) {
     return ": the attributes or outputs differ";
 }
 
-// Control nodes are made of these. One that does not vanish is so because of what it depends on.
+// The operators of control dependencies. When such a node does not simplify, the cause is one of
+// its operands, so diagnostics skip it.
 static bool is_structural(enum op op) {
     return op == OP_Reshape || op == OP_Slice || op == OP_Compress || op == OP_Cast ||
            op == OP_Concat || op == OP_Unsqueeze || op == OP_Identity;
 }
 
-// The first node of the plan that `v` needs and that computes what the step does not; none: all
-// are the step's, so that one reads or hands out the wrong value.
-static node_id first_unknown(struct same *s, const struct graph *g, const uint32_t *class,
+// The first node of the plan among the ancestors of `v` whose class is not in the step. NODE_NONE:
+// all are in the step, and the plan uses a wrong one of them.
+static node_id first_unknown(struct numbering *s, const struct graph *g, const uint32_t *class,
                              value_id v) {
     bool *needed = ARENA_ARRAY(s->a, bool, g->values.n);
     node_id first = NODE_NONE;
@@ -91,42 +98,42 @@ static node_id first_unknown(struct same *s, const struct graph *g, const uint32
     needed[v.i] = true;
     for (size_t i = g->order.n; i-- > 0;) {
         const struct node *n = graph_node(g, g->order.at[i]);
-        bool counts = false, known = true;
+        bool is_ancestor = false, known = true;
         for (uint32_t k = 0; k < n->n_out; k++) {
-            counts |= n->out[k].i && needed[n->out[k].i];
+            is_ancestor |= n->out[k].i && needed[n->out[k].i];
             known &= !n->out[k].i || equiv_at(s, class[n->out[k].i])->in_step;
         }
-        for (uint32_t k = 0; k < n->n_in && counts; k++)
+        for (uint32_t k = 0; k < n->n_in && is_ancestor; k++)
             needed[n->in[k].i] = true;
-        if (counts && !known && !is_structural(n->op))
+        if (is_ancestor && !known && !is_structural(n->op))
             first = g->order.at[i];
     }
     return first;
 }
 
-static status differs(struct same *s, const struct sides *x, const char *what, value_id v,
+static status differs(struct numbering *s, const struct sides *x, const char *what, value_id v,
                       uint32_t in_step, uint32_t in_plan) {
     const struct graph *g = x->plan->graph;
-    struct str said = str_make(s->a);
+    struct str text = str_make(s->a);
     node_id first = first_unknown(s, g, x->in_plan, v);
-    if (first.i) { // the step's value of the same name is what it should be
+    if (first.i) { // compare with the value of the same name in the step
         value_id made = graph_node(g, first)->out[0];
         value_id own = graph_find(x->step->graph, graph_value(g, made)->name);
         in_plan = x->in_plan[made.i] ? x->in_plan[made.i] : in_plan;
         in_step = own.i ? x->in_step[own.i] : 0;
     }
     const struct equiv_class *b = equiv_at(s, in_plan);
-    show(s, &said, in_plan);
-    str_add(&said, in_step ? " where the step has " : ", which the step has not");
+    show(s, &text, in_plan);
+    str_add(&text, in_step ? " where the step has " : ", which the step does not have");
     if (in_step)
-        show(s, &said, in_step);
-    str_add(&said, reason(s, in_step, in_plan));
-    if (said.failed)
+        show(s, &text, in_step);
+    str_add(&text, reason(s, in_step, in_plan));
+    if (text.failed)
         return diag_out_of_memory(s->d);
     return diag_error(s->d, DIAG_VERIFY,
                       loc_path(x->plan->path, b->node.i ? node_path(b->g, b->node, s->a) : NULL),
-                      "%s \"%s\" is not what the unplanned step computes: the plan has %s", what,
-                      graph_value(g, v)->name, str_text(&said));
+                      "%s \"%s\" differs from the baseline step: the plan has %s", what,
+                      graph_value(g, v)->name, str_text(&text));
 }
 
 static bool fits(const struct type *step, const struct type *plan) {
@@ -143,30 +150,31 @@ static bool fits(const struct type *step, const struct type *plan) {
     return fit;
 }
 
-static status check_input(struct same *s, const struct model *step, const struct model *plan,
+static status check_input(struct numbering *s, const struct model *step, const struct model *plan,
                           const struct value *x) {
     value_id v = graph_find(step->graph, x->name);
     const struct value *own = graph_value(step->graph, v);
     struct loc where = loc_file(plan->path);
     if (!v.i || !own->is_input)
         return diag_error(s->d, DIAG_VERIFY, where,
-                          "the plan has an input \"%s\"; the step has not", x->name);
+                          "the plan has an input \"%s\", which the step does not have", x->name);
     if (!fits(own->type, x->type))
-        return diag_error(s->d, DIAG_VERIFY, where, "input \"%s\" is of another type in the plan",
+        return diag_error(s->d, DIAG_VERIFY, where, "input \"%s\" has another type in the plan",
                           x->name);
     if (!x->init)
-        return ST_OK; // to be fed
+        return ST_OK; // the caller provides it
     s->is_step = true;
     uint32_t first = own->init ? equiv_constant(s, own->init, x->name) : 0;
     s->is_step = false;
     if (!first || first != equiv_constant(s, x->init, x->name))
         return s->failed ? s->failed
                          : diag_error(s->d, DIAG_VERIFY, where,
-                                      "\"%s\" has other first values in the plan", x->name);
+                                      "\"%s\" has other initial values in the plan", x->name);
     return s->failed;
 }
 
-static status check_inputs(struct same *s, const struct model *step, const struct model *plan) {
+static status check_inputs(struct numbering *s, const struct model *step,
+                           const struct model *plan) {
     status st = ST_OK;
     for (size_t i = 0; i < plan->graph->inputs.n; i++) {
         status one =
@@ -178,12 +186,12 @@ static status check_inputs(struct same *s, const struct model *step, const struc
         value_id v = graph_find(plan->graph, name);
         if (!v.i || !graph_value(plan->graph, v)->is_input)
             st = diag_error(s->d, DIAG_VERIFY, loc_file(plan->path),
-                            "the step has an input \"%s\"; the plan has not", name);
+                            "the step has an input \"%s\", which the plan does not have", name);
     }
     return st;
 }
 
-static status check_outputs(struct same *s, const struct sides *x) {
+static status check_outputs(struct numbering *s, const struct sides *x) {
     const struct graph *a = x->step->graph, *b = x->plan->graph;
     status st = ST_OK;
     if (a->outputs.n != b->outputs.n)
@@ -196,14 +204,14 @@ static status check_outputs(struct same *s, const struct sides *x) {
             st = diag_error(s->d, DIAG_VERIFY, loc_file(x->plan->path),
                             "output %zu is \"%s\" in the plan, \"%s\" in the step", i,
                             graph_value(b, w)->name, name);
-        else if (x->in_step[v.i] != x->in_plan[w.i] && !st) // one is enough: others follow from it
+        else if (x->in_step[v.i] != x->in_plan[w.i] && !st) // report the first only
             st = differs(s, x, "output", w, x->in_step[v.i], x->in_plan[w.i]);
     }
     return st;
 }
 
-// A node that is said to repeat another one gives what that one gives.
-static status check_again(struct same *s, const struct sides *x) {
+// A node marked as a recomputation has the same output classes as its original.
+static status check_again(struct numbering *s, const struct sides *x) {
     const struct graph *g = x->plan->graph;
     const uint32_t *class = x->in_plan;
     for (size_t i = 0; i < g->order.n; i++) {
@@ -216,11 +224,11 @@ static status check_again(struct same *s, const struct sides *x) {
     return ST_OK;
 }
 
-static status compare(struct same *s, const struct model *step, const struct model *plan,
+static status compare(struct numbering *s, const struct model *step, const struct model *plan,
                       uint32_t **in_plan) {
     status st = check_opsets(s, step, plan);
-    const uint32_t *in_step = st ? NULL : number(s, step, true);
-    *in_plan = in_step ? number(s, plan, false) : NULL;
+    const uint32_t *in_step = st ? NULL : number_model(s, step, true);
+    *in_plan = in_step ? number_model(s, plan, false) : NULL;
     if (st || !*in_plan)
         return st ? st : s->failed;
     struct sides x = {step, plan, in_step, *in_plan};
@@ -232,8 +240,8 @@ static status compare(struct same *s, const struct model *step, const struct mod
     return s->failed ? s->failed : st;
 }
 
-static struct same begin(struct arena *a, struct diags *d) {
-    struct same s = {
+static struct numbering numbering_make(struct arena *a, struct diags *d) {
+    struct numbering s = {
         .a = a, .d = d, .by_key = map_make(a), .large_by_name = map_make(a), .key = str_make(a)};
     if (!VEC_PUSH(a, &s.classes, (struct equiv_class){.in_step = true}))
         s.failed = diag_out_of_memory(d);
@@ -241,8 +249,9 @@ static struct same begin(struct arena *a, struct diags *d) {
 }
 
 status equivalence_check(const struct model *step, const struct model *plan, struct diags *d) {
+    assert(step && step->graph && plan && plan->graph && d);
     struct arena scratch = arena_make(plan->arena->mem);
-    struct same s = begin(&scratch, d);
+    struct numbering s = numbering_make(&scratch, d);
     uint32_t *in_plan;
     status st = s.failed ? s.failed : compare(&s, step, plan, &in_plan);
     arena_free(&scratch);
@@ -250,8 +259,9 @@ status equivalence_check(const struct model *step, const struct model *plan, str
 }
 
 status equivalence_check_types(const struct model *step, struct model *plan, struct diags *d) {
+    assert(step && step->graph && plan && plan->graph && d);
     struct arena scratch = arena_make(plan->arena->mem);
-    struct same s = begin(&scratch, d);
+    struct numbering s = numbering_make(&scratch, d);
     struct graph *g = plan->graph;
     uint32_t *in_plan;
     status st = s.failed ? s.failed : compare(&s, step, plan, &in_plan);

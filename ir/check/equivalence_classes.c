@@ -1,42 +1,45 @@
-// Classes for the values of a graph: see equivalence.h. One walk in the order of execution, in
-// which a node's outputs are looked up by what the node is: operator, attributes, classes of the
-// operands. Subgraphs are expressions too, in terms of what they capture and of their inputs, which
-// are known by nesting level and position; so are the functions of a model, whose names do not
-// matter.
+// Value numbering of a graph: see equivalence.h. One pass in topological order. The key of a node
+// consists of operator, attributes and operand classes; a table of keys (hash-consing) yields the
+// classes of its outputs. A subgraph is an expression over the values that it captures and its
+// inputs, which are identified by nesting level and position. A function of the model is an
+// expression over its inputs; its name is not part of the key.
 //
-// A random node is like no other: the name of what it makes, unique in its graph, is part of the
-// expression (equiv_random.c). With an explicit seed it is an expression like any other.
+// The key of a random node includes the name of its first output, which is unique in its graph, so
+// that it equals only itself (equivalence_random.c). With an explicit seed it is deterministic.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ir/base/limits.h"
 #include "ir/check/equivalence_inner.h"
 
-void equiv_key(struct same *s, char kind) {
+void equiv_key(struct numbering *s, char kind) {
     s->key.n = 0;
     str_add_char(&s->key, kind);
 }
 
-void equiv_put_bytes(struct same *s, const void *at, size_t n) {
+void equiv_put_bytes(struct numbering *s, const void *at, size_t n) {
     str_add_n(&s->key, &n, sizeof n);
     if (n)
         str_add_n(&s->key, at, n);
 }
 
-void equiv_put(struct same *s, int64_t x) {
+void equiv_put(struct numbering *s, int64_t x) {
     equiv_put_bytes(s, &x, sizeof x);
 }
 
-void equiv_put_text(struct same *s, const char *text) {
+// NULL and "" are different.
+static void put_text(struct numbering *s, const char *text) {
     equiv_put(s, text != NULL);
     equiv_put_bytes(s, text, text ? strlen(text) : 0);
 }
 
-struct equiv_class *equiv_at(struct same *s, uint32_t class) {
+struct equiv_class *equiv_at(struct numbering *s, uint32_t class) {
+    assert(class < s->classes.n);
     return &s->classes.at[class];
 }
 
-uint32_t equiv_intern(struct same *s, bool *is_new) {
+uint32_t equiv_intern(struct numbering *s, bool *is_new) {
     int64_t class;
     *is_new = false;
     if (s->key.failed && !s->failed)
@@ -58,8 +61,8 @@ uint32_t equiv_intern(struct same *s, bool *is_new) {
     return (uint32_t) class;
 }
 
-// The class of a graph with its inputs bound: what it gives for what it is given.
-static uint32_t body_class(struct same *s, const struct graph *g, const uint32_t *outer) {
+// The class of a graph as a function of its inputs and captured values.
+static uint32_t body_class(struct numbering *s, const struct graph *g, const uint32_t *outer) {
     if (s->level == LIMIT_WIRE_DEPTH)
         s->failed = diag_error(s->d, DIAG_LIMIT, loc_path(s->m->path, g->name),
                                "graphs are nested deeper than %d", LIMIT_WIRE_DEPTH);
@@ -79,17 +82,18 @@ static uint32_t body_class(struct same *s, const struct graph *g, const uint32_t
 }
 
 // The classes of the graphs and tensors among a node's attributes, in the order of the attributes.
+// They are computed before the key is started: there is only one key buffer.
 struct parts {
     VEC(uint32_t) class;
-    size_t next; // to be put into the key
+    size_t next; // the next one to put into the key
 };
 
-static void add_part(struct same *s, struct parts *p, uint32_t class) {
+static void add_part(struct numbering *s, struct parts *p, uint32_t class) {
     if (!VEC_PUSH(s->a, &p->class, class))
         s->failed = diag_out_of_memory(s->d);
 }
 
-static void attr_parts(struct same *s, const struct attr *a, const uint32_t *outer,
+static void attr_parts(struct numbering *s, const struct attr *a, const uint32_t *outer,
                        const char *name, struct parts *p) {
     if (a->ref)
         return;
@@ -115,7 +119,7 @@ static void attr_parts(struct same *s, const struct attr *a, const uint32_t *out
         }
 }
 
-static void put_type(struct same *s, const struct type *t) {
+static void put_type(struct numbering *s, const struct type *t) {
     equiv_put(s, t != NULL);
     for (; t; t = t->child) {
         equiv_put(s, t->kind);
@@ -123,28 +127,28 @@ static void put_type(struct same *s, const struct type *t) {
         equiv_put(s, t->has_shape ? t->rank : -1);
         for (int32_t i = 0; i < t->rank; i++) {
             equiv_put(s, t->dims[i].size);
-            equiv_put_text(s, t->dims[i].symbol);
+            put_text(s, t->dims[i].symbol);
         }
-        equiv_put_text(s, t->opaque_domain);
-        equiv_put_text(s, t->opaque_name);
+        put_text(s, t->opaque_domain);
+        put_text(s, t->opaque_name);
         equiv_put(s, t->child != NULL);
     }
 }
 
-static void put_attr(struct same *s, const struct attr *a, struct parts *p) {
-    equiv_put_text(s, a->name);
+static void put_attr(struct numbering *s, const struct attr *a, struct parts *p) {
+    put_text(s, a->name);
     equiv_put(s, a->kind);
-    equiv_put_text(s, a->ref);
+    put_text(s, a->ref);
     equiv_put_bytes(s, a->extra.at, a->extra.n);
     if (a->ref)
         return;
-    bool is_list = a->kind >= ATTR_FLOATS && a->kind != ATTR_SPARSE && a->kind != ATTR_TYPE;
+    bool is_list = attr_is_list(a->kind);
     size_t n = is_list ? a->n : 1;
     equiv_put(s, (int64_t)n);
     for (size_t i = 0; i < n; i++)
         switch (a->kind) {
         case ATTR_FLOAT:
-        case ATTR_FLOATS: // by its bits
+        case ATTR_FLOATS: // bitwise
             equiv_put_bytes(s, is_list ? &a->floats[i] : &a->f, sizeof a->f);
             break;
         case ATTR_INT:
@@ -171,8 +175,8 @@ static int by_name(const void *a, const void *b) {
     return strcmp((*(const struct attr *const *)a)->name, (*(const struct attr *const *)b)->name);
 }
 
-// The attributes in the order of their names; NULL: no room.
-static const struct attr **sorted_attrs(struct same *s, const struct attr *attrs, size_t n) {
+// The attributes sorted by name; NULL: out of memory.
+static const struct attr **sorted_attrs(struct numbering *s, const struct attr *attrs, size_t n) {
     const struct attr **list = ARENA_ARRAY(s->a, const struct attr *, n);
     for (size_t i = 0; list && i < n; i++)
         list[i] = &attrs[i];
@@ -183,9 +187,9 @@ static const struct attr **sorted_attrs(struct same *s, const struct attr *attrs
     return list;
 }
 
-#define FUNCTION_OPEN UINT32_MAX // its class is being found: it calls itself
+#define FUNCTION_OPEN UINT32_MAX // its class is being computed: a call here is recursive
 
-static uint32_t function_class(struct same *s, const struct function *f, size_t at) {
+static uint32_t function_class(struct numbering *s, const struct function *f, size_t at) {
     if (s->functions[at] == FUNCTION_OPEN)
         s->failed = diag_error(s->d, DIAG_MALFORMED, loc_path(s->m->path, f->name),
                                "the function calls itself");
@@ -193,7 +197,7 @@ static uint32_t function_class(struct same *s, const struct function *f, size_t 
         return s->functions[at];
     s->functions[at] = FUNCTION_OPEN;
     uint32_t level = s->level;
-    s->level = 0; // it sees nothing of where it is called from
+    s->level = 0; // independent of the call site
     uint32_t body = body_class(s, f->body, NULL);
     s->level = level;
     struct parts parts = {0};
@@ -204,10 +208,10 @@ static uint32_t function_class(struct same *s, const struct function *f, size_t 
     equiv_put(s, body);
     equiv_put(s, (int64_t)f->n_attrs);
     for (size_t i = 0; i < f->n_attrs; i++)
-        equiv_put_text(s, f->attrs[i]);
+        put_text(s, f->attrs[i]);
     equiv_put(s, (int64_t)f->n_opsets);
     for (size_t i = 0; i < f->n_opsets; i++) {
-        equiv_put_text(s, f->opsets[i].domain);
+        put_text(s, f->opsets[i].domain);
         equiv_put(s, f->opsets[i].version);
     }
     for (size_t i = 0; !s->failed && i < f->n_defaults; i++)
@@ -216,29 +220,29 @@ static uint32_t function_class(struct same *s, const struct function *f, size_t 
     return s->functions[at] = equiv_intern(s, &is_new);
 }
 
-// All of a node but the slot, as a key.
-static void put_node(struct same *s, const struct graph *g, node_id id, const uint32_t *in,
+// The key of a node, without the output slot.
+static void put_node(struct numbering *s, const struct graph *g, node_id id, const uint32_t *in,
                      uint32_t n_in, const uint32_t *classes) {
     const struct node *n = graph_node(g, id);
-    const char *made = "";
+    const char *first_out = "";
     for (uint32_t k = n->n_out; k-- > 0;)
         if (n->out[k].i)
-            made = graph_value(g, n->out[k])->name;
+            first_out = graph_value(g, n->out[k])->name;
     struct parts parts = {0};
     const struct attr **attrs = sorted_attrs(s, n->attrs, n->n_attrs);
     for (uint32_t k = 0; !s->failed && k < n->n_attrs; k++)
-        attr_parts(s, attrs[k], classes, made, &parts);
+        attr_parts(s, attrs[k], classes, first_out, &parts);
     size_t at;
     const struct function *f = equiv_function(s->m, n, &at);
     uint32_t function = f ? function_class(s, f, at) : 0;
     equiv_key(s, 'N');
-    equiv_put_text(s, f ? "" : n->type);
-    equiv_put_text(s, f || n->op != OP_UNKNOWN ? "" : n->domain);
-    equiv_put_text(s, f || !n->overload ? "" : n->overload);
+    put_text(s, f ? "" : n->type);
+    put_text(s, f || n->op != OP_UNKNOWN ? "" : n->domain);
+    put_text(s, f || !n->overload ? "" : n->overload);
     equiv_put(s, function);
-    equiv_put_text(s, equivalence_is_random(g, id) ? made : NULL);
-    // Split and its like divide their input by the number of outputs; before opset 14 it told
-    // whether BatchNormalization is in training.
+    put_text(s, equivalence_is_random(g, id) ? first_out : NULL);
+    // The number of outputs has a meaning for variadic operators such as Split, and before opset 14
+    // for BatchNormalization (training mode).
     bool counts =
         n->op == OP_UNKNOWN || op_info(n->op)->max_out == OP_MANY || model_opset(s->m, "") < 14;
     equiv_put(s, counts ? n->n_out : 0);
@@ -251,8 +255,8 @@ static void put_node(struct same *s, const struct graph *g, node_id id, const ui
         put_attr(s, attrs[k], &parts);
 }
 
-// The class of output k, whose node is in the key.
-static uint32_t output_class(struct same *s, const struct graph *g, node_id id, uint32_t k,
+// The class of output k of the node whose key is in s->key; leaves that key unchanged.
+static uint32_t output_class(struct numbering *s, const struct graph *g, node_id id, uint32_t k,
                              const uint32_t *in, uint32_t n_in) {
     const struct node *n = graph_node(g, id);
     size_t n_key = s->key.n;
@@ -278,9 +282,9 @@ static uint32_t output_class(struct same *s, const struct graph *g, node_id id, 
     return class;
 }
 
-static void number_node(struct same *s, const struct graph *g, node_id id, uint32_t *class) {
+static void number_node(struct numbering *s, const struct graph *g, node_id id, uint32_t *class) {
     const struct node *n = graph_node(g, id);
-    uint32_t n_in = n->n_in, *in = ARENA_ARRAY(s->a, uint32_t, n->n_in), whole = 0;
+    uint32_t n_in = n->n_in, *in = ARENA_ARRAY(s->a, uint32_t, n->n_in), simple = 0;
     if (!in) {
         s->failed = diag_out_of_memory(s->d);
         return;
@@ -295,11 +299,11 @@ static void number_node(struct same *s, const struct graph *g, node_id id, uint3
     bool is_plain = n->op != OP_UNKNOWN && !equiv_function(s->m, n, &at);
     if (is_plain && n->op == OP_Constant && n->n_attrs == 1 && n->attrs[0].kind == ATTR_TENSOR &&
         !n->attrs[0].ref && makes)
-        whole = equiv_constant(s, n->attrs[0].t, graph_value(g, n->out[0])->name);
+        simple = equiv_constant(s, n->attrs[0].t, graph_value(g, n->out[0])->name);
     else if (is_plain && makes)
-        whole = equiv_simplify(s, n, in, n_in);
-    if (whole) {
-        class[n->out[0].i] = whole;
+        simple = equiv_simplify(s, n, in, n_in);
+    if (simple) {
+        class[n->out[0].i] = simple;
         return;
     }
     put_node(s, g, id, in, n_in, class);
@@ -317,8 +321,8 @@ static void number_node(struct same *s, const struct graph *g, node_id id, uint3
     }
 }
 
-// What is there before any node runs.
-static uint32_t source_class(struct same *s, const struct graph *g, uint32_t v,
+// The class of a value that no node computes: captured, input, or initializer.
+static uint32_t source_class(struct numbering *s, const struct graph *g, uint32_t v,
                              const uint32_t *outer) {
     const struct value *x = &g->values.at[v];
     bool is_new;
@@ -326,7 +330,7 @@ static uint32_t source_class(struct same *s, const struct graph *g, uint32_t v,
         return outer ? outer[x->outer.i] : 0;
     if (x->is_input && s->level == 0) {
         equiv_key(s, 'I');
-        equiv_put_text(s, x->name);
+        put_text(s, x->name);
         uint32_t class = equiv_intern(s, &is_new);
         if (is_new && s->is_step)
             equiv_at(s, class)->type = x->type;
@@ -351,7 +355,7 @@ static uint32_t source_class(struct same *s, const struct graph *g, uint32_t v,
     return x->sparse_init ? equiv_sparse(s, x->sparse_init, x->name) : 0;
 }
 
-uint32_t *equiv_graph(struct same *s, const struct graph *g, const uint32_t *outer) {
+uint32_t *equiv_graph(struct numbering *s, const struct graph *g, const uint32_t *outer) {
     uint32_t *class = ARENA_ARRAY(s->a, uint32_t, g->values.n);
     if (!class)
         s->failed = diag_out_of_memory(s->d);

@@ -1,6 +1,7 @@
-// Constants of two models: see equivalence.h. A small one is its elements. A large one stays in its
-// file: it is the same when it is the same span of the same file, or when the step has one of that
-// name and every byte of both is equal.
+// Classes of constants: see equivalence.h. The key of a small constant is its type and its
+// elements. A large one is not read for its key: two large constants are equal when they are the
+// same span of the same file, or when the step has one of that name and a comparison of all bytes,
+// chunk by chunk, finds no difference.
 #include <string.h>
 
 #include "ir/check/equivalence_inner.h"
@@ -12,17 +13,17 @@ static bool is_raw(const struct tensor *t) {
     return t->payload == PAYLOAD_RAW || t->payload == PAYLOAD_EXTERNAL;
 }
 
-static void put_tensor_type(struct same *s, const struct tensor *t) {
+static void put_tensor_type(struct numbering *s, const struct tensor *t) {
     equiv_put(s, t->elem);
     equiv_put(s, t->rank);
     for (int32_t i = 0; i < t->rank; i++)
         equiv_put(s, t->dims[i]);
 }
 
-// The elements of a small integer tensor; NULL when it is none, or they cannot be read.
-static const int64_t *small_ints(struct same *s, const struct tensor *t) {
+// The elements of a small integer tensor; NULL: it is not one, or they cannot be read.
+static const int64_t *small_ints(struct numbering *s, const struct tensor *t) {
     struct arena scratch = arena_make(s->a->mem);
-    struct diags unread = diags_make(&scratch); // a constant that is broken is merely not small
+    struct diags unread = diags_make(&scratch); // a malformed payload is compared by its bytes
     int64_t *x = NULL, n;
     if ((elem_is_int(t->elem) || t->elem == ELEM_BOOL) && tensor_elements(t, &n) &&
         !tensor_ints(t, &scratch, &unread, &x) && !(x = arena_copy(s->a, x, (size_t)n * sizeof *x)))
@@ -31,8 +32,8 @@ static const int64_t *small_ints(struct same *s, const struct tensor *t) {
     return x;
 }
 
-static uint32_t fill(struct same *s, const struct tensor *t, const char *name, const int64_t *ints,
-                     bool is_new, uint32_t class) {
+static uint32_t fill(struct numbering *s, const struct tensor *t, const char *name,
+                     const int64_t *ints, bool is_new, uint32_t class) {
     struct equiv_class *c = equiv_at(s, class);
     if (!is_new)
         return class;
@@ -45,7 +46,7 @@ static uint32_t fill(struct same *s, const struct tensor *t, const char *name, c
     return class;
 }
 
-static uint32_t small(struct same *s, const struct tensor *t, const char *name) {
+static uint32_t small(struct numbering *s, const struct tensor *t, const char *name) {
     const int64_t *ints = small_ints(s, t);
     int64_t n;
     uint8_t stored[SMALL_BYTES];
@@ -65,7 +66,7 @@ static uint32_t small(struct same *s, const struct tensor *t, const char *name) 
     return fill(s, t, name, ints, is_new, class);
 }
 
-static uint32_t strings(struct same *s, const struct tensor *t, const char *name) {
+static uint32_t strings(struct numbering *s, const struct tensor *t, const char *name) {
     equiv_key(s, 'T');
     put_tensor_type(s, t);
     equiv_put(s, (int64_t)t->n_strings);
@@ -76,7 +77,7 @@ static uint32_t strings(struct same *s, const struct tensor *t, const char *name
     return fill(s, t, name, NULL, is_new, class);
 }
 
-// Data that were not found: the same when they are said to lie in the same place.
+// Missing external data are equal when both tensors refer to the same file, offset and length.
 static bool same_place(const struct pairs *a, const struct pairs *b) {
     static const char *const keys[] = {"location", "offset", "length"};
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
@@ -93,7 +94,7 @@ static bool same_place(const struct pairs *a, const struct pairs *b) {
     return true;
 }
 
-static bool same_bytes(struct same *s, const struct tensor *a, const struct tensor *b) {
+static bool same_bytes(struct numbering *s, const struct tensor *a, const struct tensor *b) {
     if (!a->data.source || !b->data.source)
         return !a->data.source && !b->data.source && a->payload == PAYLOAD_EXTERNAL &&
                b->payload == PAYLOAD_EXTERNAL && same_place(&a->external, &b->external);
@@ -116,7 +117,7 @@ static bool same_bytes(struct same *s, const struct tensor *a, const struct tens
     return equal && !s->failed;
 }
 
-static bool equal_tensors(struct same *s, const struct tensor *a, const struct tensor *b) {
+static bool equal_tensors(struct numbering *s, const struct tensor *a, const struct tensor *b) {
     bool equal = a->elem == b->elem && a->rank == b->rank &&
                  (a->payload == b->payload || (is_raw(a) && is_raw(b)));
     for (int32_t i = 0; equal && i < a->rank; i++)
@@ -124,7 +125,7 @@ static bool equal_tensors(struct same *s, const struct tensor *a, const struct t
     return equal && same_bytes(s, a, b);
 }
 
-static uint32_t large(struct same *s, const struct tensor *t, const char *name) {
+static uint32_t large(struct numbering *s, const struct tensor *t, const char *name) {
     int64_t known;
     bool is_new;
     if (name && map_get_text(&s->large_by_name, name, &known) &&
@@ -133,7 +134,7 @@ static uint32_t large(struct same *s, const struct tensor *t, const char *name) 
     equiv_key(s, 'L');
     put_tensor_type(s, t);
     equiv_put(s, is_raw(t) ? PAYLOAD_RAW : t->payload);
-    // Without bytes to point at, a constant is like no other.
+    // A constant without data equals only itself.
     equiv_put(s, (int64_t)(t->data.source ? (uintptr_t)t->data.source : (uintptr_t)t));
     equiv_put(s, t->data.offset);
     equiv_put(s, t->data.n_bytes);
@@ -147,7 +148,7 @@ static uint32_t large(struct same *s, const struct tensor *t, const char *name) 
     return class;
 }
 
-uint32_t equiv_constant(struct same *s, const struct tensor *t, const char *name) {
+uint32_t equiv_constant(struct numbering *s, const struct tensor *t, const char *name) {
     if (!t)
         return 0;
     const struct type *type = tensor_type(s->a, t);
@@ -161,7 +162,7 @@ uint32_t equiv_constant(struct same *s, const struct tensor *t, const char *name
     return t->data.source && t->data.n_bytes <= SMALL_BYTES ? small(s, t, name) : large(s, t, name);
 }
 
-uint32_t equiv_sparse(struct same *s, const struct sparse *x, const char *name) {
+uint32_t equiv_sparse(struct numbering *s, const struct sparse *x, const char *name) {
     if (!x)
         return 0;
     uint32_t values = equiv_constant(s, x->values, name);

@@ -1,18 +1,18 @@
-// What the files of the value numbering share: see equivalence.h. equivalence.c compares,
-// equivalence_classes.c gives nodes and graphs their classes, equiv_rules.c has the laws by which
-// nodes vanish, equiv_constant.c tells constants apart, equiv_random.c random nodes.
+// Shared by the files of the value numbering (equivalence.h): equivalence.c compares two models,
+// equivalence_classes.c assigns classes to nodes and graphs, equivalence_rules.c simplifies nodes,
+// equivalence_constants.c compares constants, equivalence_random.c detects random nodes.
 #pragma once
 
 #include "ir/base/map.h"
 #include "ir/check/equivalence.h"
 
-// A class. Number 0 is an operand that is left out.
+// A class of equal values. Class 0 is an omitted operand.
 struct equiv_class {
     const struct type *type; // NULL: not known
     const int64_t *ints;     // the elements of an integer or bool tensor; NULL: not known
     int64_t n_ints;
-    bool in_step; // a value of the step is of this class
-    // Where it was met first, for messages: a node and its operands, or a value by its name.
+    bool in_step; // a value of the step is in this class
+    // Its first member, for messages: a node and its operands, or a value by its name.
     const struct graph *g;
     node_id node;
     const char *name;
@@ -20,53 +20,56 @@ struct equiv_class {
     uint32_t n_in;
 };
 
-// A constant that is too large to be part of a key: told by where it lies, and by its name.
+// A constant that is too large to be part of a key: identified by its position in a file, and by
+// its name.
 struct equiv_large {
     const struct tensor *tensor;
     uint32_t class;
 };
 
-struct same {
+struct numbering {
     struct arena *a;
     struct diags *d;
-    const struct model *m; // the one that is being numbered
-    bool is_step;
-    uint32_t level; // of nested graphs; 0: the model's own
+    const struct model *m; // the model being numbered
+    bool is_step;          // it is the step, not the plan
+    uint32_t level;        // nesting of the graph being numbered; 0: the main graph
     VEC(struct equiv_class) classes;
     struct map by_key;        // expression -> class
     struct map large_by_name; // -> index in large
     VEC(struct equiv_large) large;
-    struct str key;      // the expression that is being written
-    uint32_t *functions; // of the model: its class; 0: not asked for yet
-    status failed;       // sticks
+    struct str key;      // the expression being built
+    uint32_t *functions; // per function of the model: its class; 0: not computed yet
+    status failed;       // the first failure; later calls do nothing
 };
 
-// Keys: fields one after the other, each of fixed size or with its length before it, so that
-// different expressions never make the same bytes.
-void equiv_key(struct same *s, char kind); // starts one
-void equiv_put(struct same *s, int64_t x);
-void equiv_put_bytes(struct same *s, const void *at, size_t n);
-void equiv_put_text(struct same *s, const char *text); // NULL is not ""
-// The class of the key; *is_new: it is a new one, to be filled in. 0 after a failure.
-uint32_t equiv_intern(struct same *s, bool *is_new);
-struct equiv_class *equiv_at(struct same *s, uint32_t class);
+// Keys are sequences of length-prefixed fields, so that different expressions have different keys.
+void equiv_key(struct numbering *s, char kind); // starts a new key
+void equiv_put(struct numbering *s, int64_t x);
+void equiv_put_bytes(struct numbering *s, const void *at, size_t n);
+// The class of the key; *is_new: it was added and its fields are to be set. 0 after a failure.
+uint32_t equiv_intern(struct numbering *s, bool *is_new);
+struct equiv_class *equiv_at(struct numbering *s, uint32_t class);
 
-// The classes of all values of a graph. `outer`: those of the enclosing graph, or NULL.
-uint32_t *equiv_graph(struct same *s, const struct graph *g, const uint32_t *outer);
+// The classes of all values of a graph. `outer`: those of the enclosing graph, or NULL. NULL after
+// a failure.
+uint32_t *equiv_graph(struct numbering *s, const struct graph *g, const uint32_t *outer);
 
-// equiv_random.c. The model's own function that a node calls, and its number; NULL: it calls none.
+// equivalence_random.c. The function of the model that a node calls, and its index; NULL: none.
 const struct function *equiv_function(const struct model *m, const struct node *n, size_t *at);
 
-// equiv_constant.c. 0 for none. `name` says which of the step's large constants it may be.
-uint32_t equiv_constant(struct same *s, const struct tensor *t, const char *name);
-uint32_t equiv_sparse(struct same *s, const struct sparse *x, const char *name);
+// equivalence_constants.c. 0 for no tensor. `name` selects the large constant of the step to
+// compare with.
+uint32_t equiv_constant(struct numbering *s, const struct tensor *t, const char *name);
+uint32_t equiv_sparse(struct numbering *s, const struct sparse *x, const char *name);
 
-// equiv_rules.c. The operands that count, of the in[0 .. n_in-1] that there are.
-uint32_t equiv_operands(struct same *s, const struct node *n, uint32_t *in, uint32_t n_in);
-// The class of a node that is its operand, or 0.
-uint32_t equiv_simplify(struct same *s, const struct node *n, const uint32_t *in, uint32_t n_in);
-// The type of its first output as far as the operands' say it, or NULL.
-const struct type *equiv_derive(struct same *s, const struct node *n, const uint32_t *in,
+// equivalence_rules.c. Removes operands without effect from in[0 .. n_in-1]; returns how many are
+// left.
+uint32_t equiv_operands(struct numbering *s, const struct node *n, uint32_t *in, uint32_t n_in);
+// The class of the operand that the node simplifies to, or 0.
+uint32_t equiv_simplify(struct numbering *s, const struct node *n, const uint32_t *in,
+                        uint32_t n_in);
+// The type of the node's first output, derived from its operands, or NULL.
+const struct type *equiv_derive(struct numbering *s, const struct node *n, const uint32_t *in,
                                 uint32_t n_in);
-// The class of all empty tensors of this type; 0: it is not one of an empty tensor.
-uint32_t equiv_empty(struct same *s, const struct type *t);
+// The class of all empty tensors of this type; 0: the type has elements, or an unknown number.
+uint32_t equiv_empty(struct numbering *s, const struct type *t);

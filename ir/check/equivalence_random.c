@@ -1,5 +1,7 @@
-// Which nodes may give something else when they run again: see equivalence.h. Random operators say
-// so in the operator table; what mfc does not know may do anything.
+// Random nodes: nodes whose recomputation may give a different result (see equivalence.h). The
+// operator table marks random operators (OPF_RANDOM). Unknown operators count as random. Subgraphs
+// are searched recursively; calls of functions are treated together (equivalence_is_random).
+#include <assert.h>
 #include <string.h>
 
 #include "ir/base/limits.h"
@@ -18,11 +20,11 @@ const struct function *equiv_function(const struct model *m, const struct node *
     return NULL;
 }
 
-// Random by itself, or in a subgraph; calls of the model's functions do not count.
+// Whether the node itself or a node in its subgraphs is random; ignores calls of functions.
 static bool is_random_inside(const struct graph *g, const struct node *n, int depth);
 
 static bool graph_is_random(const struct graph *g, int depth) {
-    bool random = depth > LIMIT_WIRE_DEPTH; // nobody can look into that
+    bool random = depth > LIMIT_WIRE_DEPTH; // too deep to search: assume the worst
     for (size_t i = 0; i < g->order.n && !random; i++)
         random = is_random_inside(g, graph_node(g, g->order.at[i]), depth);
     return random;
@@ -35,7 +37,7 @@ static bool is_random_inside(const struct graph *g, const struct node *n, int de
     if (n->op == OP_UNKNOWN)
         return true;
     if (n->op == OP_Dropout && (n->n_in < 3 || !n->in[2].i))
-        return false; // not in training mode: it drops nothing
+        return false; // inference mode: the identity
     if (op_info(n->op)->flags & OPF_RANDOM) {
         const struct attr *seed = node_attr(n, "seed");
         return !seed || seed->ref;
@@ -51,9 +53,10 @@ static bool is_random_inside(const struct graph *g, const struct node *n, int de
     return random;
 }
 
-// A call is taken to be random when any of the model's functions is: functions call functions, and
-// following every call could take for ever.
+// A call counts as random when any function of the model is. That is conservative and avoids
+// following nested calls, whose number can be exponential.
 bool equivalence_is_random(const struct graph *g, node_id id) {
+    assert(g && id.i && id.i < g->nodes.n);
     const struct model *m = g->model;
     const struct node *n = graph_node(g, id);
     size_t at;

@@ -1,22 +1,24 @@
-// Laws by which nodes vanish from an expression: see equivalence.h. Each holds for every graph:
+// Algebraic simplification for the value numbering: see equivalence.h. The identities hold in every
+// graph:
 //
 //     all tensors of one type without elements are equal
 //     Identity(x) = x
 //     Unsqueeze(x, no axes) = x
-//     Reshape(x, s) = x                   when s is constant and leads to the shape that x has
-//     Concat(…, e, …) = Concat(…, …)      when e has no extent along the axis, and is not alone
+//     Reshape(x, s) = x                   when s is constant and gives the shape of x
+//     Concat(…, e, …) = Concat(…, …)      when e has extent 0 along the axis and another operand
+//                                         is left
 //     Concat(x) = x
 //
-// and the types that they need to know are derived here from the operands: of Reshape, Slice,
-// Compress, Cast and Concat with constant operands. A control dependency in any of mfc's forms is
-// an alias that differs from its tensor by such nodes only.
+// Their conditions need types. These are derived here from the operands, for Reshape, Slice,
+// Compress, Cast and Concat with constant operands; an unknown type disables the identity. Every
+// form of control dependency that mfc writes simplifies to the tensor that it delays.
 #include <string.h>
 
 #include "ir/base/checked.h"
 #include "ir/base/limits.h"
 #include "ir/check/equivalence_inner.h"
 
-uint32_t equiv_empty(struct same *s, const struct type *t) {
+uint32_t equiv_empty(struct numbering *s, const struct type *t) {
     int64_t n;
     bool is_new;
     if (!type_elements(t, &n) || n > 0)
@@ -37,7 +39,8 @@ uint32_t equiv_empty(struct same *s, const struct type *t) {
     return class;
 }
 
-static const struct type *type_of(struct same *s, const uint32_t *in, uint32_t n_in, uint32_t k) {
+static const struct type *type_of(struct numbering *s, const uint32_t *in, uint32_t n_in,
+                                  uint32_t k) {
     const struct type *t = k < n_in && in[k] ? equiv_at(s, in[k])->type : NULL;
     return t && t->kind == TYPE_TENSOR ? t : NULL;
 }
@@ -46,10 +49,10 @@ static bool has_shape(const struct type *t) {
     return t && t->has_shape && t->rank <= LIMIT_RANK;
 }
 
-// The elements of operand k, a vector of this type; false: they are not known, or it is none. An
-// operand that is left out has no elements.
-static bool vector_of(struct same *s, const uint32_t *in, uint32_t n_in, uint32_t k, enum elem e,
-                      const int64_t **at, int64_t *n) {
+// The elements of operand k, a vector of element type e; false: it is not one, or its elements are
+// unknown. An omitted operand has no elements.
+static bool vector_of(struct numbering *s, const uint32_t *in, uint32_t n_in, uint32_t k,
+                      enum elem e, const int64_t **at, int64_t *n) {
     *at = NULL;
     *n = 0;
     if (k >= n_in || !in[k])
@@ -64,7 +67,7 @@ static bool is_there(const uint32_t *in, uint32_t n_in, uint32_t k) {
     return k < n_in && in[k];
 }
 
-static const struct type *make_type(struct same *s, enum elem e, const int64_t *dims,
+static const struct type *make_type(struct numbering *s, enum elem e, const int64_t *dims,
                                     int32_t rank) {
     const struct type *t = type_static(s->a, e, dims, rank); // -1 is an unknown dimension there too
     if (!t)
@@ -72,14 +75,14 @@ static const struct type *make_type(struct same *s, enum elem e, const int64_t *
     return t;
 }
 
-// What Reshape makes of x with the elements of its second operand, as far as that can be known;
-// false: it cannot work, or nothing is known.
+// The dimensions of Reshape(x, shape); those that cannot be computed are DIM_UNKNOWN. False: the
+// node is invalid, or nothing is known.
 static bool reshaped(const struct type *x, const int64_t *shape, int64_t n, bool allow_zero,
                      int64_t *dims) {
     int64_t known = 1, open = -1, whole;
     for (int64_t i = 0; i < n; i++) {
         dims[i] = shape[i];
-        if (shape[i] == 0 && !allow_zero) { // as the operand has it
+        if (shape[i] == 0 && !allow_zero) { // copied from the operand
             if (!has_shape(x) || i >= x->rank)
                 return false;
             dims[i] = x->dims[i].size;
@@ -90,7 +93,7 @@ static bool reshaped(const struct type *x, const int64_t *shape, int64_t n, bool
             open = i;
         else if (dims[i] < 0 || !checked_mul(known, dims[i], &known))
             known = -1;
-        known = known < 0 ? 0 : known; // then the open dimension cannot be computed
+        known = known < 0 ? 0 : known; // the -1 dimension cannot be computed
     }
     if (!x || !type_elements(x, &whole)) {
         if (open >= 0)
@@ -102,8 +105,8 @@ static bool reshaped(const struct type *x, const int64_t *shape, int64_t n, bool
     return open >= 0 || known == whole;
 }
 
-static bool reshape_dims(struct same *s, const struct node *n, const uint32_t *in, uint32_t n_in,
-                         int64_t *dims, int32_t *rank) {
+static bool reshape_dims(struct numbering *s, const struct node *n, const uint32_t *in,
+                         uint32_t n_in, int64_t *dims, int32_t *rank) {
     const int64_t *shape;
     int64_t count;
     if (!is_there(in, n_in, 1) || !vector_of(s, in, n_in, 1, ELEM_I64, &shape, &count) ||
@@ -125,9 +128,10 @@ static bool same_dims(const struct type *t, const int64_t *dims, int32_t rank) {
     return true;
 }
 
-// Whether the operands of a Concat fit together, each of a known type. *axis: as a number from 0.
-static bool concat_fits(struct same *s, const struct node *n, const uint32_t *in, uint32_t n_in,
-                        int64_t *axis) {
+// Whether all operands of a Concat have static types that agree outside the axis. *axis is
+// normalized to 0 .. rank-1.
+static bool concat_fits(struct numbering *s, const struct node *n, const uint32_t *in,
+                        uint32_t n_in, int64_t *axis) {
     const struct attr *a = node_attr(n, "axis");
     const struct type *x = type_of(s, in, n_in, 0);
     if (!a || a->kind != ATTR_INT || a->ref || !has_shape(x))
@@ -143,7 +147,8 @@ static bool concat_fits(struct same *s, const struct node *n, const uint32_t *in
     return fits;
 }
 
-uint32_t equiv_simplify(struct same *s, const struct node *n, const uint32_t *in, uint32_t n_in) {
+uint32_t equiv_simplify(struct numbering *s, const struct node *n, const uint32_t *in,
+                        uint32_t n_in) {
     const int64_t *axes;
     int64_t axis, n_axes, dims[LIMIT_RANK];
     int32_t rank;
@@ -169,25 +174,25 @@ uint32_t equiv_simplify(struct same *s, const struct node *n, const uint32_t *in
     }
 }
 
-uint32_t equiv_operands(struct same *s, const struct node *n, uint32_t *in, uint32_t n_in) {
+uint32_t equiv_operands(struct numbering *s, const struct node *n, uint32_t *in, uint32_t n_in) {
     int64_t axis;
     if (n->op != OP_Concat || !concat_fits(s, n, in, n_in, &axis))
         return n_in;
     uint32_t n_kept = 0;
     for (uint32_t k = 0; k < n_in; k++) {
-        bool is_last = k + 1 == n_in && n_kept == 0; // something has to stay
+        bool is_last = k + 1 == n_in && n_kept == 0; // keep at least one operand
         if (type_of(s, in, n_in, k)->dims[axis].size > 0 || is_last)
             in[n_kept++] = in[k];
     }
     return n_kept;
 }
 
-// The extent of start:end along a dimension, forwards; DIM_UNKNOWN when it cannot be known.
+// The extent of start:end:step along a dimension, for positive steps; else DIM_UNKNOWN.
 static int64_t slice_extent(int64_t dim, int64_t start, int64_t end, int64_t step) {
     if (step <= 0)
         return DIM_UNKNOWN;
     if (start == end)
-        return 0; // both ends are moved and clamped alike
+        return 0; // both ends are normalized and clamped in the same way
     if (dim < 0)
         return DIM_UNKNOWN;
     start = start < 0 ? start + dim : start;
@@ -197,7 +202,7 @@ static int64_t slice_extent(int64_t dim, int64_t start, int64_t end, int64_t ste
     return end > start ? (end - start - 1) / step + 1 : 0;
 }
 
-static const struct type *slice_type(struct same *s, const uint32_t *in, uint32_t n_in) {
+static const struct type *slice_type(struct numbering *s, const uint32_t *in, uint32_t n_in) {
     const struct type *x = type_of(s, in, n_in, 0);
     const int64_t *start, *end, *axes, *steps;
     int64_t n, n_end, n_axes, n_steps, dims[LIMIT_RANK];
@@ -221,8 +226,8 @@ static const struct type *slice_type(struct same *s, const uint32_t *in, uint32_
     return make_type(s, x->elem, dims, x->rank);
 }
 
-static const struct type *compress_type(struct same *s, const struct node *n, const uint32_t *in,
-                                        uint32_t n_in) {
+static const struct type *compress_type(struct numbering *s, const struct node *n,
+                                        const uint32_t *in, uint32_t n_in) {
     const struct type *x = type_of(s, in, n_in, 0);
     const struct attr *axis = node_attr(n, "axis");
     const int64_t *keep;
@@ -233,7 +238,7 @@ static const struct type *compress_type(struct same *s, const struct node *n, co
         return NULL;
     for (int64_t i = 0; i < count; i++)
         n_true += keep[i] != 0;
-    if (!axis) // of the flattened tensor
+    if (!axis) // Compress flattens its operand
         return make_type(s, x->elem, &n_true, 1);
     int64_t at = axis->i < 0 ? axis->i + x->rank : axis->i;
     if (at < 0 || at >= x->rank)
@@ -243,7 +248,7 @@ static const struct type *compress_type(struct same *s, const struct node *n, co
     return make_type(s, x->elem, dims, x->rank);
 }
 
-static const struct type *concat_type(struct same *s, const struct node *n, const uint32_t *in,
+static const struct type *concat_type(struct numbering *s, const struct node *n, const uint32_t *in,
                                       uint32_t n_in) {
     int64_t axis, dims[LIMIT_RANK];
     if (!concat_fits(s, n, in, n_in, &axis))
@@ -257,7 +262,7 @@ static const struct type *concat_type(struct same *s, const struct node *n, cons
     return make_type(s, x->elem, dims, x->rank);
 }
 
-const struct type *equiv_derive(struct same *s, const struct node *n, const uint32_t *in,
+const struct type *equiv_derive(struct numbering *s, const struct node *n, const uint32_t *in,
                                 uint32_t n_in) {
     const struct type *x = type_of(s, in, n_in, 0);
     int64_t dims[LIMIT_RANK];

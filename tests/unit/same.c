@@ -88,7 +88,7 @@ static void repeated_nodes(void **state) {
     refuse(STEP,
            "  %a = Mul(%x, %w)\n  %b = Exp(%a)\n  %a2 = Mul(%w, %x) again(%a)\n"
            "  %y = Sub(%b, %a2)\n  output %y\n",
-           "Mul(%w, %x), which the step has not");
+           "Mul(%w, %x), which the step does not have");
     refuse(STEP, "  %a = Mul(%x, %w)\n  %b = Exp(%a)\n  %y = Sub(%a, %b)\n  output %y\n",
            "node 2 (Sub y)");
     refuse(STEP, "  %a = Mul(%x, %w)\n  %b = Exp(%a)\n  %y = Sub(%b, %x)\n  output %y\n",
@@ -193,7 +193,7 @@ static void random_nodes(void **state) {
     refuse("  %r = Dropout(%x, %c, %yes)\n  %y = Sub(%r, %r)\n  output %y\n",
            "  %r = Dropout(%x, %c, %yes)\n  %s = Dropout(%x, %c, %yes)\n  %y = Sub(%r, %s)\n"
            "  output %y\n",
-           "a random node gives the same twice only with an explicit seed");
+           "a random node is reproducible only with an explicit seed");
 }
 
 static void subgraphs(void **state) {
@@ -234,7 +234,7 @@ static void inputs_and_constants(void **state) {
     const char step[] = "  %y = Add(%x, %w) : f32[2,3]\n  output %y\n";
     const struct {
         const char *from, *to, *part;
-    } changes[] = {{"6.0}", "7.0}", "other first values"},
+    } changes[] = {{"6.0}", "7.0}", "other initial values"},
                    {"input %x : f32[2,3]", "input %x : f32[2,4]", "another type"},
                    {"input %x : f32[2,3]", "input %x : f32[2,3]\n  input %z : f32[]", "\"z\""},
                    {"opset 17", "opset 18", "version 17 in the step and 18"}};
