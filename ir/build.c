@@ -1,6 +1,7 @@
-// Building graph: see build.h.
+// Builder of nodes and constants: see build.h.
 #include "ir/build.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct attr attr_int(const char *name, int64_t x) {
@@ -21,10 +22,11 @@ struct attr attr_ints(const char *name, const int64_t *x, size_t n) {
 }
 
 struct builder builder_make(struct graph *g, struct diags *d) {
+    assert(g && d);
     return (struct builder){.g = g, .d = d, .constants = map_make(g->model->arena)};
 }
 
-static void out_of_room(struct builder *b) {
+static void out_of_memory(struct builder *b) {
     if (!b->failed)
         b->failed = diag_out_of_memory(b->d);
 }
@@ -35,11 +37,11 @@ static value_id fresh_value(struct builder *b, const char *stem) {
     const char *name = like ? graph_fresh_name(b->g, like) : NULL;
     value_id v = name ? graph_add_value(b->g, name, NULL) : VALUE_NONE;
     if (!v.i)
-        out_of_room(b);
+        out_of_memory(b);
     return v;
 }
 
-// The caller's lists live on its stack: keep copies.
+// Copies the payload of an attribute, which is usually on the caller's stack.
 static bool own_attr(struct arena *a, struct attr *at) {
     if (at->kind == ATTR_INTS)
         return (at->ints = arena_copy(a, at->ints, at->n * sizeof *at->ints)) != NULL;
@@ -50,20 +52,21 @@ static bool own_attr(struct arena *a, struct attr *at) {
 
 void build_outputs(struct builder *b, const char *type, struct values in, struct attrs at,
                    value_id *out, uint32_t n_out) {
+    assert(type && n_out > 0);
     for (uint32_t k = 0; k < n_out; k++)
         out[k] = b->failed ? VALUE_NONE : fresh_value(b, type);
     if (b->failed)
         return;
     node_id id = graph_add_node(b->g, "", type, in, (struct values){out, n_out});
     if (!id.i) {
-        out_of_room(b);
+        out_of_memory(b);
         return;
     }
-    graph_node(b->g, id)->name = graph_value(b->g, out[0])->name; // unique, as values are
+    graph_node(b->g, id)->name = graph_value(b->g, out[0])->name; // unique in the graph
     for (uint32_t k = 0; k < at.n; k++) {
         struct attr copy = at.at[k];
         if (!own_attr(b->g->model->arena, &copy) || !graph_set_attr(b->g, id, copy))
-            out_of_room(b);
+            out_of_memory(b);
     }
     if (!b->failed && b->infer)
         b->failed = b->infer(b->g, id, b->d);
@@ -75,7 +78,7 @@ value_id build_op(struct builder *b, const char *type, struct values in, struct 
     return b->failed ? VALUE_NONE : out;
 }
 
-// Type and bytes, as a key for finding an equal constant.
+// Type and bytes of a constant, as a key of builder.constants.
 static bool constant_key(struct builder *b, const struct tensor *t, struct str *key) {
     *key = str_make(b->g->model->arena);
     str_addf(key, "%d:", (int)t->elem);
@@ -90,7 +93,7 @@ value_id build_tensor(struct builder *b, struct tensor *t) {
     struct str key;
     int64_t known;
     if (!b->failed && (!t || !constant_key(b, t, &key)))
-        out_of_room(b);
+        out_of_memory(b);
     if (b->failed)
         return VALUE_NONE;
     if (map_get(&b->constants, key.at, key.n, &known))
@@ -99,7 +102,7 @@ value_id build_tensor(struct builder *b, struct tensor *t) {
     const struct type *type = tensor_type(b->g->model->arena, t);
     if (!v.i || !type || !graph_add_init(b->g, v, t) ||
         !map_put(&b->constants, key.at, key.n, v.i)) {
-        out_of_room(b);
+        out_of_memory(b);
         return VALUE_NONE;
     }
     graph_value(b->g, v)->type = type;

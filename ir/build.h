@@ -1,6 +1,6 @@
-// Building graph: what gradient rules, the loss and the rewriter use. The first failure sticks:
-// from then on every call returns none and does nothing, so that rules read as formulas and the
-// pass asks once at the end.
+// A builder of nodes and constants, used by gradient rules, the loss and the rewriter. The first
+// failure is sticky: every later call does nothing and returns VALUE_NONE. So rules read as
+// formulas, and a pass tests `failed` once at the end.
 //
 //     struct builder b = builder_make(g, d);
 //     value_id mask = BUILD(&b, "Greater", x, zero);
@@ -15,11 +15,10 @@ struct builder {
     struct graph *g;
     struct diags *d;
     status failed;
-    const char *scope; // new names start with it: "grad/conv1"; NULL: none
-    // Gives the outputs of a new node their types; set by the pass that has shape rules. May be
-    // NULL.
+    const char *scope; // prefix of new names, such as "grad/conv1"; NULL: none
+    // Infers the output types of a new node; set by a pass that has shape rules. May be NULL.
     status (*infer)(struct graph *g, node_id n, struct diags *d);
-    struct map constants; // bytes of a constant -> value, so that equal ones are made once
+    struct map constants; // type and bytes of a constant -> value; equal constants are shared
 };
 
 struct attrs {
@@ -43,15 +42,15 @@ struct attr attr_ints(const char *name, const int64_t *x, size_t n);
 
 struct builder builder_make(struct graph *g, struct diags *d);
 
-// A node of ai.onnx at the end of the order, with one output, which is returned. VALUE_NONE among
-// the inputs leaves an optional one out.
+// Appends an ai.onnx node with one output to the order and returns the output. VALUE_NONE omits an
+// optional input.
 value_id build_op(struct builder *b, const char *type, struct values in, struct attrs at);
 // The same with several outputs: out[0 .. n_out-1] are set.
 void build_outputs(struct builder *b, const char *type, struct values in, struct attrs at,
                    value_id *out, uint32_t n_out);
 #define BUILD(b, type, ...) build_op((b), (type), VALUES(__VA_ARGS__), NO_ATTRS)
 
-// Constants are initializers that are not graph inputs. Equal ones are made once per builder.
+// Constants are initializers that are not graph inputs. A builder shares equal constants.
 value_id build_ints(struct builder *b, const int64_t *x, int64_t n); // i64[n]
 value_id build_scalar(struct builder *b, enum elem e, double x);     // rank 0
-value_id build_tensor(struct builder *b, struct tensor *t);
+value_id build_tensor(struct builder *b, struct tensor *t); // in memory; NULL: out of memory

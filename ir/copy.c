@@ -1,9 +1,11 @@
-// Copying models: see copy.h.
+// Copies of models: see copy.h.
 #include "ir/copy.h"
+
+#include <assert.h>
 
 static struct graph *graph_copy(struct model *m, const struct graph *from, struct graph *outer);
 
-// VEC_COPY: `to` has the elements of `from` in an array of its own.
+// Gives `to` its own array with the elements of `from`.
 #define VEC_COPY(a, to, from)                                                                      \
     (((to)->cap = (to)->n = (from)->n,                                                             \
       (to)->at = arena_copy((a), (from)->at, (from)->n * sizeof *(from)->at)) != NULL)
@@ -51,7 +53,7 @@ static struct graph *graph_copy(struct model *m, const struct graph *from, struc
     g->model = m;
     g->outer = outer;
     g->by_name = map_make(a);
-    g->fresh = map_make(a); // only says where to look first for a free name
+    g->fresh = map_make(a); // a cache: graph_fresh_name works without its entries
     bool ok = VEC_COPY(a, &g->values, &from->values) && VEC_COPY(a, &g->nodes, &from->nodes) &&
               VEC_COPY(a, &g->order, &from->order) && VEC_COPY(a, &g->inputs, &from->inputs) &&
               VEC_COPY(a, &g->outputs, &from->outputs) && VEC_COPY(a, &g->inits, &from->inits) &&
@@ -64,6 +66,7 @@ static struct graph *graph_copy(struct model *m, const struct graph *from, struc
 }
 
 struct model *model_copy(const struct model *from, struct arena *a) {
+    assert(from && a);
     struct model *m = arena_copy(a, from, sizeof *from);
     if (!m)
         return NULL;

@@ -1,10 +1,9 @@
-// A copy of a model whose graph can be changed while the original stays as it is: to try a plan
-// and take it back.
+// Copies of models. A caller that tries a plan changes the copy and keeps the original.
 #pragma once
 
 #include "ir/graph.h"
 
-// Nodes, values and lists are copied, subgraphs too; ids are the same in both. What never changes
-// once made is shared: types, tensors, names, functions. The copy lives in `a` and must not outlive
-// the original, which owns the open files (model_close of a copy closes nothing). NULL: no room.
+// Copies nodes, values, lists and subgraphs; ids stay the same. Immutable parts are shared: types,
+// tensors, names, functions. The copy is allocated in `a` and must not outlive the original, which
+// owns the open files (model_close of a copy closes nothing). NULL: out of memory.
 struct model *model_copy(const struct model *m, struct arena *a);

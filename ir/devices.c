@@ -1,6 +1,7 @@
 // Devices of a model: see devices.h.
 #include "ir/devices.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "ir/base/options.h"
@@ -8,6 +9,7 @@
 #include "ir/keys.h"
 
 uint32_t devices_add(struct model *m, const char *name) {
+    assert(m && name);
     for (uint32_t i = 0; i < m->device_names.n; i++)
         if (strcmp(m->device_names.at[i], name) == 0)
             return i + 1;
@@ -17,7 +19,7 @@ uint32_t devices_add(struct model *m, const char *name) {
     return (uint32_t)m->device_names.n;
 }
 
-// The model's own list, so that devices keep their numbers.
+// Adds the devices of the model's metadata first, so that they keep their numbers.
 static bool add_listed(struct model *m) {
     const char *text = pairs_get(&m->metadata, KEY_DEVICES);
     while (text && *text) {
@@ -64,6 +66,8 @@ status devices_to_metadata(struct model *m, struct diags *d) {
 value_id devices_send(struct graph *g, value_id v, uint32_t device) {
     struct model *m = g->model;
     uint32_t from = graph_node(g, graph_value(g, v)->def)->device;
+    assert(from > 0 && from <= m->device_names.n);
+    assert(device > 0 && device <= m->device_names.n);
     char *like =
         str_format(m->arena, "%s@%s", graph_value(g, v)->name, m->device_names.at[device - 1]);
     const char *name = like ? graph_fresh_name(g, like) : NULL;

@@ -1,9 +1,10 @@
-// Making and changing graphs: see graph.h.
+// Construction and modification of graphs: see graph.h.
 #include "ir/graph.h"
 
 #include <string.h>
 
 struct model *model_new(struct arena *a, struct pool *names) {
+    assert(a && names);
     struct model *m = ARENA_NEW(a, struct model);
     if (!m)
         return NULL;
@@ -21,6 +22,7 @@ void model_close(struct model *m) {
 }
 
 struct graph *graph_new(struct model *m, struct graph *outer) {
+    assert(m && (!outer || outer->model == m));
     struct graph *g = ARENA_NEW(m->arena, struct graph);
     if (!g)
         return NULL;
@@ -34,6 +36,7 @@ struct graph *graph_new(struct model *m, struct graph *outer) {
 }
 
 int64_t model_opset(const struct model *m, const char *domain) {
+    assert(m && domain);
     bool standard = !*domain || strcmp(domain, "ai.onnx") == 0;
     for (size_t i = 0; i < m->opsets.n; i++) {
         const char *d = m->opsets.at[i].domain ? m->opsets.at[i].domain : "";
@@ -44,6 +47,7 @@ int64_t model_opset(const struct model *m, const char *domain) {
 }
 
 value_id graph_add_value(struct graph *g, const char *name, const struct type *type) {
+    assert(g && name);
     const char *interned = pool_intern(g->model->pool, name);
     if (!interned || graph_find(g, interned).i)
         return VALUE_NONE;
@@ -63,8 +67,8 @@ value_id graph_find(const struct graph *g, const char *name) {
 }
 
 value_id graph_resolve(struct graph *g, const char *name) {
-    // Find the graph that defines the name, then make a value that stands for it in each graph on
-    // the way in.
+    // Find the graph that defines the name, then capture the value in each graph from there
+    // inwards.
     value_id here = graph_find(g, name);
     struct graph *at = g;
     while (!here.i && at->outer)
@@ -83,10 +87,11 @@ value_id graph_resolve(struct graph *g, const char *name) {
 }
 
 bool graph_rename(struct graph *g, value_id v, const char *name) {
+    assert(v.i && name);
     const char *interned = pool_intern(g->model->pool, name);
     if (!interned || graph_find(g, interned).i || !map_put_text(&g->by_name, interned, v.i))
         return false;
-    map_put_text(&g->by_name, graph_value(g, v)->name, 0); // replaces, so it needs no room
+    map_put_text(&g->by_name, graph_value(g, v)->name, 0); // replaces an entry: allocates nothing
     graph_value(g, v)->name = interned;
     return true;
 }
@@ -101,10 +106,10 @@ static bool name_is_free(const struct graph *g, const char *name) {
 const char *graph_fresh_name(struct graph *g, const char *like) {
     if (*like && name_is_free(g, like))
         return pool_intern(g->model->pool, like);
-    // Where the last search for this stem ended, the next one starts: so that n equal names cost n,
-    // not n².
+    // Each search for a stem starts where the last one ended: n equal names take O(n), not O(n²).
     int64_t k = 0;
-    const char *stem = str_format(g->model->arena, "\n%s", like); // no value has a name like this
+    const char *stem =
+        str_format(g->model->arena, "\n%s", like); // cannot clash with the name of a value
     if (!stem)
         return NULL;
     map_get_text(&g->fresh, stem, &k);
@@ -145,6 +150,7 @@ node_id graph_add_node(struct graph *g, const char *domain, const char *type, st
 }
 
 bool graph_set_attr(struct graph *g, node_id id, struct attr a) {
+    assert(id.i && a.name);
     struct node *n = graph_node(g, id);
     if (!(a.name = pool_intern(g->model->pool, a.name)))
         return false;
@@ -164,16 +170,19 @@ bool graph_set_attr(struct graph *g, node_id id, struct attr a) {
 }
 
 bool graph_add_input(struct graph *g, value_id v) {
+    assert(v.i);
     graph_value(g, v)->is_input = true;
     return VEC_PUSH(g->model->arena, &g->inputs, v);
 }
 
 bool graph_add_output(struct graph *g, value_id v) {
+    assert(v.i);
     graph_value(g, v)->is_output = true;
     return VEC_PUSH(g->model->arena, &g->outputs, v);
 }
 
 bool graph_add_init(struct graph *g, value_id v, struct tensor *t) {
+    assert(v.i && t);
     graph_value(g, v)->init = t;
     return VEC_PUSH(g->model->arena, &g->inits, v);
 }
@@ -196,6 +205,7 @@ void graph_keep_inits(struct graph *g, const bool *kept) {
 }
 
 void graph_remove_node(struct graph *g, node_id id) {
+    assert(id.i);
     struct node *n = graph_node(g, id);
     n->removed = true;
     for (uint32_t k = 0; k < n->n_out; k++)

@@ -1,10 +1,12 @@
-// The graph. Nodes and values are small integers into its arrays; 0 is "none", so zeroed memory is
-// empty. Ids stay valid for the life of the graph: what is removed leaves a hole (`order` lists
-// what is there).
+// The graph. Nodes and values are identified by indices into its arrays; 0 is "none", so zeroed
+// memory is empty. Ids stay valid for the life of the graph: a removed node keeps its id, and
+// `order` lists the nodes that remain.
 //
-// A model owns everything: one arena, one pool of names. Names, operator types and domains are
-// interned in it, so equal names are equal pointers.
+// A model owns everything, in one arena and one pool of names. Names, operator types and domains
+// are interned in the pool: equal names are equal pointers.
 #pragma once
+
+#include <assert.h>
 
 #include "ir/base/diag.h"
 #include "ir/base/map.h"
@@ -49,9 +51,9 @@ enum attr_kind {
 
 struct attr {
     const char *name, *doc;
-    const char *ref; // inside a function: the name of the function's attribute that it stands for
+    const char *ref; // inside a function: the attribute of the function that gives the value
     enum attr_kind kind;
-    size_t n; // of a list; 1 for a single one
+    size_t n; // elements of a list; 1 if it is not a list
     union {
         float f;
         int64_t i;
@@ -71,29 +73,28 @@ struct attr {
     struct bytes extra;
 };
 
-// An element of a tensor that shape arithmetic computes: a number, or the size that a symbol stands
-// for.
+// An element of a tensor of shape arithmetic: a number or a symbolic dimension.
 struct term {
     int64_t x;
     bool known;
-    const char *symbol; // when not known; NULL: nothing is known
+    const char *symbol; // if not known; NULL: unknown
 };
 
 struct value {
     const char *name;        // unique in its graph
-    const struct type *type; // NULL: nothing is known
-    node_id def;             // the node that makes it; none for inputs, constants and outer values
-    uint32_t def_slot;       // which of that node's outputs
+    const struct type *type; // NULL: unknown
+    node_id def;             // its producer; none for inputs, initializers and outer values
+    uint32_t def_slot;       // index among the outputs of the producer
     struct tensor *init;     // the initializer, or NULL
     struct sparse *sparse_init;
-    // The elements of a small integer tensor as far as they are known before anything runs: what
-    // shape arithmetic computes. As many as the type has elements; NULL: unknown.
+    // Statically known elements of a small integer tensor, from shape arithmetic: as many as the
+    // type has elements. NULL: unknown.
     const struct term *content;
-    value_id outer;   // in a subgraph: the value of the enclosing graph that this one stands for
-    bool is_constant; // an initializer that is no parameter: never trained
-    bool is_input;    // listed in graph.inputs (an initializer that is one too can be overridden)
-    bool is_output;   // listed in graph.outputs
-    bool has_info;    // listed in graph.infos: the type was declared in value_info
+    value_id outer;   // in a subgraph: the captured value of the enclosing graph
+    bool is_constant; // an initializer that is not a parameter: never trained
+    bool is_input;    // in graph.inputs (also an initializer that a caller may override)
+    bool is_output;   // in graph.outputs
+    bool has_info;    // in graph.infos: value_info declares its type
     const char *doc;  // of its ValueInfo
     struct pairs metadata;
     struct bytes extra;
@@ -103,17 +104,17 @@ struct node {
     enum op op;
     const char *type, *domain, *overload; // operator; domain "" is ai.onnx
     const char *name, *doc;               // name may be NULL or shared by several nodes
-    value_id *in, *out;                   // VALUE_NONE where an optional one is left out
+    value_id *in, *out;                   // VALUE_NONE: an omitted optional operand
     uint32_t n_in, n_out;
     struct attr *attrs;
     uint32_t n_attrs;
     struct pairs metadata;
     struct bytes devices; // device_configurations, as in the file
     struct bytes extra;
-    // What planning adds.
+    // Added by planning.
     bool removed;
-    node_id again; // recomputes that node
-    int64_t cost;  // time units; -1: not known
+    node_id again; // the node that it recomputes, or none
+    int64_t cost;  // time units; -1: unknown
     int64_t workspace_bytes;
     uint32_t device; // 0: not placed; else model.device_names[device - 1]
 };
@@ -124,14 +125,14 @@ struct graph {
     const char *name, *doc;
     VEC(struct value) values; // [0] is unused
     VEC(struct node) nodes;   // [0] is unused
-    VEC(node_id) order;       // the nodes that are there, in the order in which they run
+    VEC(node_id) order;       // the nodes without the removed ones, in execution order
     VEC(value_id) inputs;
     VEC(value_id) outputs;
     VEC(value_id) inits; // values with an initializer, in file order
     VEC(value_id) sparse_inits;
     VEC(value_id) infos;            // values with declared value_info, in file order
     struct map by_name;             // name -> value
-    struct map fresh;               // stem -> the last number that graph_fresh_name gave it
+    struct map fresh;               // stem -> last number that graph_fresh_name appended
     VEC(struct bytes) quantization; // annotations, each as in the file
     struct pairs metadata;
     struct bytes extra;
@@ -145,13 +146,13 @@ struct opset {
 
 struct function {
     const char *name, *domain, *overload, *doc;
-    const char **attrs; // names of its parameters without a default
+    const char **attrs; // names of the attributes without a default
     size_t n_attrs;
     struct attr *defaults;
     size_t n_defaults;
     struct opset *opsets;
     size_t n_opsets;
-    struct graph *body; // inputs and outputs are the function's
+    struct graph *body; // its inputs and outputs are those of the function
     struct pairs metadata;
     struct bytes extra;
 };
@@ -159,7 +160,7 @@ struct function {
 struct model {
     struct arena *arena;
     struct pool *pool;
-    const char *path; // where it came from, for messages; NULL: made in memory
+    const char *path; // of its file, for messages; NULL: made in memory
     int64_t ir_version;
     const char *producer, *producer_version, *domain, *doc; // NULL when absent
     int64_t version;
@@ -171,20 +172,22 @@ struct model {
     VEC(struct bytes) configurations; // device configurations, each as in the file
     VEC(const char *) device_names;
     struct bytes extra;
-    VEC(struct source *) sources; // the open files that its spans point into; model_close ends them
+    VEC(struct source *) sources; // open files with the bytes of its spans; model_close closes them
     unsigned facts;
 };
 
-// An empty model with an empty graph; ir_version and opsets are the caller's to set. NULL: no room.
+// An empty model with an empty graph; the caller sets ir_version and opsets. NULL: out of memory.
 struct model *model_new(struct arena *a, struct pool *names);
-void model_close(struct model *m); // closes its files; may be NULL; the arena is the caller's
+void model_close(struct model *m); // closes its files; may be NULL; the caller frees the arena
 struct graph *graph_new(struct model *m, struct graph *outer);
 int64_t model_opset(const struct model *m, const char *domain); // 0: not imported
 
 static inline struct value *graph_value(const struct graph *g, value_id v) {
+    assert(v.i < g->values.n);
     return &g->values.at[v.i];
 }
 static inline struct node *graph_node(const struct graph *g, node_id n) {
+    assert(n.i < g->nodes.n);
     return &g->nodes.at[n.i];
 }
 static inline bool attr_is_list(enum attr_kind k) {
@@ -205,58 +208,57 @@ struct node_list {
     size_t n;
 };
 
-// Adding. Each returns none when there is no room, or the name is taken (graph_add_value; ask
-// graph_find first).
+// Construction. Each function returns none, NULL or false when it is out of memory; graph_add_value
+// and graph_rename also if the name is taken (see graph_find).
 value_id graph_add_value(struct graph *g, const char *name, const struct type *type);
-value_id graph_find(const struct graph *g, const char *name); // in this graph only
-value_id graph_resolve(struct graph *g,
-                       const char *name); // also through the enclosing graphs: makes an outer value
-bool graph_rename(struct graph *g, value_id v,
-                  const char *name); // false: the name is taken, or no room
-const char *graph_fresh_name(struct graph *g,
-                             const char *like); // `like`, or `like` with a number behind it
-// A node at the end of the order. `in` and `out` are copied; the outputs must have no producer yet.
+// The value with this name in this graph, without the enclosing graphs.
+value_id graph_find(const struct graph *g, const char *name);
+// The same in this graph or an enclosing one; captures the value in all graphs in between.
+value_id graph_resolve(struct graph *g, const char *name);
+bool graph_rename(struct graph *g, value_id v, const char *name);
+// `like` if it is free in this graph and the enclosing ones, else `like` with a number appended.
+const char *graph_fresh_name(struct graph *g, const char *like);
+// Appends a node to the order. `in` and `out` are copied. The node becomes the producer of its
+// outputs; model_verify reports a value with two producers.
 node_id graph_add_node(struct graph *g, const char *domain, const char *type, struct values in,
                        struct values out);
 bool graph_set_attr(struct graph *g, node_id n, struct attr a); // adds or replaces by name
 bool graph_add_input(struct graph *g, value_id v);
 bool graph_add_output(struct graph *g, value_id v);
 bool graph_add_init(struct graph *g, value_id v, struct tensor *t);
-// Initializers of values that are not among `kept` go.
+// Removes the initializers of values v without kept[v].
 void graph_keep_inits(struct graph *g, const bool *kept);
-// Marks it removed and takes it out of the order (graph_sweep drops all marked ones from the order
-// at once).
+// Marks a node as removed; graph_sweep then takes all marked nodes out of the order at once.
 void graph_remove_node(struct graph *g, node_id n);
 void graph_sweep(struct graph *g);
 
-// Looking.
+// Queries. The value of an attribute is `otherwise` if it is absent or of another kind.
 const struct attr *node_attr(const struct node *n, const char *name);
 int64_t node_int(const struct node *n, const char *name, int64_t otherwise);
 double node_real(const struct node *n, const char *name, double otherwise);
 const char *node_text(const struct graph *g, const struct node *n, const char *name,
                       const char *otherwise);
-// What it is called: its name, or that of its first result, or its operator.
+// The name of a node, or else of its first output, or else of its operator.
 const char *node_called(const struct graph *g, node_id n);
-// "graph/node 17 (Conv conv1)", for messages
+// "graph/node 17 (Conv conv1)", for messages.
 const char *node_path(const struct graph *g, node_id n, struct arena *a);
-// Visits what the subgraphs of a node take from the graph that the node is in.
+// Visits the values that the subgraphs of a node capture from its graph.
 typedef void visit_use(void *to, value_id v, node_id user);
 void node_captured(const struct graph *g, node_id user, visit_use *visit, void *to);
 
-// Who reads what: users of v are use.node[use.start[v.i] .. use.start[v.i + 1] - 1], in order of
-// execution, once per operand. Nodes whose subgraphs read v are among them. Linear time; false: no
-// room.
+// Use lists: the users of v are node[start[v.i] .. start[v.i + 1] - 1], in execution order, once
+// per operand. A node whose subgraph captures v is a user. Linear time; false: out of memory.
 struct uses {
     uint32_t *start;
     node_id *node;
 };
 bool graph_uses(const struct graph *g, struct arena *a, struct uses *out);
 
-// Puts `order` into a topological order, keeping the present one where it is one (topo.c). A cycle
-// is an error that names its nodes.
+// Sorts `order` topologically; an order that is topological already stays the same (topo.c). A
+// cycle is an error that names its nodes.
 status graph_sort(struct graph *g, struct diags *d);
 
-// The structural verifier (verify.c): ids in range, names unique, single producer, topological
-// order, arity by the op table, subgraphs and functions too. Linear time; reports everything it
-// finds.
+// The structural verifier (verify.c): ids in range, unique names, single producers, topological
+// order, arity by the operator table, including subgraphs and functions. Linear time; reports all
+// errors.
 status model_verify(const struct model *m, struct diags *d);

@@ -198,7 +198,7 @@ value_id grad_reduce(struct grad *r, const char *type, value_id a, const int64_t
 
 value_id grad_unbroadcast(struct grad *r, value_id a, value_id like) {
     const struct type *from = grad_type(r, a), *to = grad_type(r, like);
-    int64_t axes[LIMIT_RANK], n = 0;
+    int64_t axes[LIMIT_RANK] = {0}, n = 0;
     for (int32_t i = 0; i < from->rank; i++) {
         int32_t k = i - (from->rank - to->rank);
         if (k < 0 || (to->dims[k].size == 1 && from->dims[i].size != 1))
