@@ -3,21 +3,26 @@
 
 #include "solver/solve.h"
 
-// Told before each search of a curve; for progress. May be NULL.
+// Called before each search of a curve, for progress.
 typedef void curve_begin(void *context, int64_t budget_bytes);
 
-// The best schedule for each of n budgets, which must fall: out[k] for budgets[k]. Seconds and work
-// of the options are for all together. What is learned at one budget is used at the others (bounds
-// at smaller ones, schedules at larger ones), and the options' own starts at all of them, so costs
-// never rise with the budget, nor bounds. ST_OK also when some are infeasible: out[k].outcome
-// tells.
-status curve_sweep(const struct problem *p, const struct solve_options *options,
-                   const struct solve_hooks *hooks, curve_begin *begin, const int64_t *budgets,
-                   int32_t n, struct arena *a, struct diags *d, struct schedule *out);
+struct curve_search {
+    const struct problem *p;
+    const struct solve_options *options; // seconds and work are for all searches together
+    const struct solve_hooks *hooks;
+    curve_begin *begin; // gets the context of the hooks; may be NULL
+    struct arena *arena;
+    struct diags *diags;
+};
 
-// The least memory with a cost of at most max_cost. The answer's budget is its own peak;
-// min_bytes is proven: with less, no schedule costs so little. ST_NO_PLAN when even the given
-// order costs more.
-status curve_min_memory(const struct problem *p, const struct solve_options *options,
-                        const struct solve_hooks *hooks, curve_begin *begin, int64_t max_cost,
-                        struct arena *a, struct diags *d, struct schedule *out);
+// The best schedule for each of n budgets, in falling order: out[k] for budgets[k]. Bounds found at
+// one budget are used at smaller ones, schedules at larger ones, and the initial solutions of the
+// options at all of them. So neither costs nor bounds rise with the budget. ST_OK also when some
+// budgets are infeasible: see out[k].outcome.
+status curve_sweep(const struct curve_search *c, const int64_t *budgets, int32_t n,
+                   struct schedule *out);
+
+// The least memory at a cost of at most max_cost. The budget of the result is its own peak.
+// min_bytes is proven: with less memory no schedule costs at most max_cost. ST_NO_PLAN when the
+// given order itself costs more.
+status curve_min_memory(const struct curve_search *c, int64_t max_cost, struct schedule *out);

@@ -58,7 +58,8 @@ status cli_sweep(struct cli *c, const struct problem *p, const struct solve_opti
     watch_open(&w, c, NULL, problem_base_cost(p));
     watch_limit(&w, o->seconds);
     struct solve_hooks hooks = watch_hooks(&w);
-    st = curve_sweep(p, o, &hooks, watch_begin_search, budgets, n, &c->arena, &c->diags, s);
+    st = curve_sweep(&(struct curve_search){p, o, &hooks, watch_begin_search, &c->arena, &c->diags},
+                     budgets, n, s);
     watch_close(&w);
     if (st == ST_OK && path)
         st = write_curve(c, path, s, n);

@@ -112,9 +112,9 @@ static status solve_one(struct cli *c, const struct problem *p, const struct sol
     watch_begin(&w, o->budget_bytes);
     int64_t start_ns = stop_clock_ns();
     struct solve_hooks hooks = watch_hooks(&w);
-    status st = overhead ? curve_min_memory(p, o, &hooks, watch_begin_search,
-                                            max_cost < 9e18 ? (int64_t)max_cost : INT64_MAX,
-                                            &c->arena, &c->diags, &s)
+    status st = overhead ? curve_min_memory(&(struct curve_search){p, o, &hooks, watch_begin_search,
+                                                                   &c->arena, &c->diags},
+                                            max_cost < 9e18 ? (int64_t)max_cost : INT64_MAX, &s)
                          : solve(p, o, &hooks, &c->arena, &c->diags, &s);
     watch_close(&w);
     double seconds = (double)(stop_clock_ns() - start_ns) * 1e-9;

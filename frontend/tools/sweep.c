@@ -163,8 +163,8 @@ static status run_line(struct sweep_state *r, const struct solve_options *option
     line->at = ARENA_ARRAY(r->arena, struct schedule, s->n);
     if (!line->at)
         return diag_out_of_memory(r->diags);
-    return curve_sweep(r->problem, &o, &hooks, on_begin, s->budgets, s->n, r->arena, r->diags,
-                       line->at);
+    return curve_sweep(&(struct curve_search){r->problem, &o, &hooks, on_begin, r->arena, r->diags},
+                       s->budgets, s->n, line->at);
 }
 
 // The knee of the curve: the point farthest below the line from its first to its last point, with

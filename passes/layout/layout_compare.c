@@ -163,8 +163,9 @@ static status add_planned(struct comparison *k, const char *name, int64_t max_co
     o.initial = initial;
     for (; o.n_initial < known->n; o.n_initial++)
         initial[o.n_initial] = known->at[o.n_initial].schedule.steps;
-    status st = curve_min_memory(&k->remat.problem, &o, &hooks, NULL, max_cost, k->c->arena,
-                                 k->c->diags, &found->schedule);
+    status st = curve_min_memory(
+        &(struct curve_search){&k->remat.problem, &o, &hooks, NULL, k->c->arena, k->c->diags},
+        max_cost, &found->schedule);
     if (!st)
         st = lay_out(k, name, found);
     if (st)

@@ -59,8 +59,8 @@ status remat_search(const struct remat *r, const struct remat_settings *s,
     double max_real = floor((double)r->units.base_cost * (1 + s->overhead));
     int64_t base = problem_base_cost(&r->problem),
             max_cost = max_real < 9e18 ? (int64_t)max_real : base;
-    return curve_min_memory(&r->problem, &s->solve, hooks, s->begin,
-                            max_cost > base ? max_cost : base, a, d, out);
+    return curve_min_memory(&(struct curve_search){&r->problem, &s->solve, hooks, s->begin, a, d},
+                            max_cost > base ? max_cost : base, out);
 }
 
 static void report_event(void *to, const struct solve_event *e) {

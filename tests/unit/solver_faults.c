@@ -66,9 +66,10 @@ static status work(struct arena *a, struct diags *d, const struct job *job) {
     if (text.failed || !schedule_report(&text, &p, &s, a))
         return diag_out_of_memory(d);
     int64_t budgets[] = {60, 40, 30};
-    if ((st = curve_sweep(&p, &o, &hooks, NULL, budgets, 3, a, d, curve)) != ST_OK)
+    if ((st = curve_sweep(&(struct curve_search){&p, &o, &hooks, NULL, a, d}, budgets, 3, curve)) !=
+        ST_OK)
         return st;
-    st = curve_min_memory(&p, &o, &hooks, NULL, 9, a, d, &s);
+    st = curve_min_memory(&(struct curve_search){&p, &o, &hooks, NULL, a, d}, 9, &s);
     // With less memory a baseline may have found nothing; that is an answer too.
     return st == ST_NO_PLAN ? ST_OK : st;
 }
