@@ -1,5 +1,7 @@
-// When storages are held, and the peak: see storage.h. Stages: walk the order once for the first
-// and the last step of each storage, then add up the bytes that begin and end at each step.
+// Live ranges and the liveness peak: see storage.h. Two stages: walk the order once for the first
+// and last step of each storage, then sum the bytes that become live and dead at each step.
+#include <assert.h>
+
 #include "ir/base/checked.h"
 #include "ir/storage.h"
 
@@ -27,7 +29,7 @@ static void walk_order(const struct graph *g, const node_id *order, struct walk 
         node_captured(g, order[w->step], read_value, w);
         for (uint32_t k = 0; k < n->n_out; k++) {
             uint32_t made = n->out[k].i ? s->of[n->out[k].i] : 0;
-            // The result of a view begins nothing, but its storage is held while it is made.
+            // A view does not start a live range, but extends that of its storage.
             if (!made || s->is_persistent[made])
                 continue;
             if (s->first[made].i == n->out[k].i)
@@ -37,14 +39,14 @@ static void walk_order(const struct graph *g, const node_id *order, struct walk 
     }
 }
 
-// Adds b to held_bytes[step]; false: the sum is too large.
+// Adds b to change[step]; false: overflow.
 static bool add_at(int64_t *change, uint32_t step, int64_t b) {
     return checked_add(change[step], b, &change[step]);
 }
 
 static bool add_up(const struct graph *g, const node_id *order, const struct storage *s,
                    struct liveness *l) {
-    int64_t *held = l->held_bytes; // first the changes, then their running sum
+    int64_t *held = l->held_bytes; // first the changes per step, then their prefix sums
     for (uint32_t i = 1; i < s->n; i++)
         if (!s->is_persistent[i] && l->from[i] <= l->to[i])
             if (!add_at(held, l->from[i], s->bytes[i]) ||
@@ -66,6 +68,7 @@ static bool add_up(const struct graph *g, const node_id *order, const struct sto
 
 status liveness_of(const struct graph *g, const struct storage *s, struct node_list order,
                    struct arena *a, struct diags *d, struct liveness *out) {
+    assert(g && s && d && out && order.n < UINT32_MAX);
     *out = (struct liveness){.n_steps = (uint32_t)order.n,
                              .from = ARENA_ARRAY(a, uint32_t, s->n),
                              .to = ARENA_ARRAY(a, uint32_t, s->n),
@@ -73,7 +76,7 @@ status liveness_of(const struct graph *g, const struct storage *s, struct node_l
     if (!out->from || !out->to || !out->held_bytes)
         return diag_out_of_memory(d);
     for (uint32_t i = 1; i < s->n; i++) {
-        out->from[i] = s->is_persistent[i] ? 0 : 1; // from > to: not made
+        out->from[i] = s->is_persistent[i] ? 0 : 1; // from > to: not live
         out->to[i] = s->is_persistent[i] ? (uint32_t)order.n : 0;
     }
     walk_order(g, order.at, &(struct walk){.s = s, .l = out});

@@ -1,9 +1,10 @@
-// Looking at nodes: attributes, paths for messages, who reads what. See graph.h.
+// Queries of nodes: attributes, paths for messages, use lists. See graph.h.
 #include "ir/graph.h"
 
 #include <string.h>
 
 const struct attr *node_attr(const struct node *n, const char *name) {
+    assert(n && name);
     for (uint32_t i = 0; i < n->n_attrs; i++)
         if (strcmp(n->attrs[i].name, name) == 0)
             return &n->attrs[i];
@@ -46,7 +47,7 @@ const char *node_path(const struct graph *g, node_id id, struct arena *a) {
                        : n->n_out && n->out[0].i && n->out[0].i < g->values.n
                            ? graph_value(g, n->out[0])->name
                            : "";
-    // Nodes are numbered from 0 as in the file, where ids start at 1.
+    // Messages number nodes from 0, as in the file; ids start at 1.
     char *path =
         str_format(a, "%s/node %u (%s%s%s)", graph, id.i - 1, n->type, *name ? " " : "", name);
     return path ? path : "";
@@ -54,7 +55,7 @@ const char *node_path(const struct graph *g, node_id id, struct arena *a) {
 
 static void visit_captured(const struct graph *g, const struct graph *sub, node_id user,
                            visit_use *visit, void *to) {
-    // What deeper subgraphs capture was resolved through this one, so it stands here too.
+    // Captures of deeper subgraphs were resolved through this one: they are among its own.
     for (size_t v = 1; v < sub->values.n; v++)
         if (sub->values.at[v].outer.i && sub->outer == g)
             visit(to, sub->values.at[v].outer, user);
@@ -65,7 +66,7 @@ void node_captured(const struct graph *g, node_id user, visit_use *visit, void *
     for (uint32_t i = 0; i < n->n_attrs; i++) {
         const struct attr *a = &n->attrs[i];
         if (a->ref)
-            continue; // stands for an attribute of the function, and has no value here
+            continue; // refers to an attribute of the enclosing function
         if (a->kind == ATTR_GRAPH && a->g)
             visit_captured(g, a->g, user, visit, to);
         for (size_t k = 0; a->kind == ATTR_GRAPHS && k < a->n; k++)
@@ -104,7 +105,7 @@ bool graph_uses(const struct graph *g, struct arena *a, struct uses *out) {
     if (!(out->node = ARENA_ARRAY(a, node_id, out->start[n])))
         return false;
     visit_all(g, place_use, out);
-    // Placing moved every start to its end, which is the next one's start: shift back.
+    // Placing advanced each start to the next one: shift back.
     memmove(out->start + 1, out->start, n * sizeof *out->start);
     out->start[0] = 0;
     return true;

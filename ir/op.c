@@ -1,6 +1,7 @@
 // The operator table: see op.h.
 #include "ir/op.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const struct op_info infos[OP_COUNT_] = {
@@ -12,10 +13,12 @@ static const struct op_info infos[OP_COUNT_] = {
 };
 
 const struct op_info *op_info(enum op op) {
+    assert(op < OP_COUNT_);
     return &infos[op];
 }
 
 enum op op_find(const char *domain, const char *name) {
+    assert(domain && name);
     if (*domain && strcmp(domain, "ai.onnx") != 0)
         return OP_UNKNOWN;
     int low = 1, high = OP_COUNT_; // the rows are sorted by name

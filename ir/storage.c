@@ -1,26 +1,27 @@
-// Which values share bytes: see storage.h. Stages: give each value a storage in the order in which
-// values come to be (inputs and constants, then node by node), so that the source of a view has
-// one before its views ask for it.
+// Storages of values: see storage.h. Assigns storages to inputs and initializers first, then node
+// by node in execution order, so that the source of a view has its storage before the view.
 #include "ir/storage.h"
+
+#include <assert.h>
 
 #include "ir/base/checked.h"
 
-#define NAMED_AT_MOST 5
+#define MAX_NAMED 5
 
 struct making {
     const struct graph *g;
     struct storage *s;
     struct arena *arena;
     struct diags *diags;
-    size_t n_unsized; // values whose size is not known
+    size_t n_unsized; // values of unknown size
 };
 
-// 0 for a value whose size is not known, which is reported.
+// The size of a value. An unknown size is reported, and 0.
 static int64_t size_of(struct making *k, const struct value *v) {
     int64_t n_bytes;
     if (v->init ? tensor_bytes(v->init, &n_bytes) : type_bytes(v->type, &n_bytes))
         return n_bytes;
-    if (k->n_unsized++ < NAMED_AT_MOST) {
+    if (k->n_unsized++ < MAX_NAMED) {
         struct str text = str_make(k->arena);
         if (v->type)
             type_print(&text, v->type);
@@ -46,7 +47,7 @@ static bool new_storage(struct making *k, value_id v, bool is_persistent) {
     return !is_persistent || checked_add(s->persistent_bytes, s->bytes[i], &s->persistent_bytes);
 }
 
-// What is sent to another device has bytes of its own there.
+// Whether a view is on another device than its source: a copy with its own storage.
 static bool is_sent(const struct graph *g, const struct node *n) {
     node_id def = graph_value(g, n->in[0])->def;
     return def.i && graph_node(g, def)->device != n->device;
@@ -69,6 +70,7 @@ static bool node_storages(struct making *k, const struct node *n) {
 }
 
 status storage_of(const struct graph *g, struct arena *a, struct diags *d, struct storage *out) {
+    assert(g && a && d && out);
     size_t n = g->values.n;
     *out = (struct storage){.n = 1,
                             .of = ARENA_ARRAY(a, uint32_t, n),
@@ -90,8 +92,8 @@ status storage_of(const struct graph *g, struct arena *a, struct diags *d, struc
     if (!ok)
         return diag_error(d, DIAG_LIMIT, loc_file(g->model->path),
                           "the sizes of inputs and constants together exceed 2^63 bytes");
-    if (k.n_unsized > NAMED_AT_MOST)
+    if (k.n_unsized > MAX_NAMED)
         diag_error(d, DIAG_UNBOUND, loc_file(g->model->path), "and %zu more values without a size",
-                   k.n_unsized - NAMED_AT_MOST);
+                   k.n_unsized - MAX_NAMED);
     return k.n_unsized ? d->worst : ST_OK;
 }

@@ -1,5 +1,4 @@
-// Constant tensors: see tensor.h. Reading decodes whatever form ONNX stored; making always writes
-// RAW.
+// Constant tensors: see tensor.h. Reading decodes every ONNX encoding; new tensors are RAW.
 #include "ir/tensor.h"
 
 #include <math.h>
@@ -40,8 +39,8 @@ static status wrong(const struct tensor *t, struct diags *d, const char *what) {
     return diag_error(d, DIAG_MALFORMED, where, "tensor \"%s\": %s", t->name ? t->name : "", what);
 }
 
-// One RAW element, as an integer or a real. Types narrower than a byte lie with the first element
-// in the low bits.
+// One RAW element as an integer x and a real y. Types narrower than a byte are packed, first
+// element in the low bits.
 static void raw_element(enum elem e, const uint8_t *raw, int64_t i, int64_t *x, double *y) {
     int bits = elem_bits(e);
     uint64_t u = 0;
@@ -80,7 +79,7 @@ static bool next_varint(const uint8_t **at, const uint8_t *end, uint64_t *x) {
     return false;
 }
 
-// Brings a packed typed field into RAW form, element by element.
+// Converts a packed typed field to RAW.
 static bool typed_to_raw(const struct tensor *t, const uint8_t *packed, int64_t n_bytes, int64_t n,
                          uint8_t *raw) {
     int bits = elem_bits(t->elem);
@@ -92,7 +91,7 @@ static bool typed_to_raw(const struct tensor *t, const uint8_t *packed, int64_t 
         return true;
     }
     const uint8_t *at = packed, *end = packed + n_bytes;
-    // Types narrower than a byte lie packed in int32_data as they do in RAW, one byte a varint.
+    // Types narrower than a byte are packed in int32_data as in RAW, one byte per varint.
     int64_t n_words = bits < 8 ? (n * bits + 7) / 8 : n;
     size_t width = bits < 8 ? 1 : (size_t)bits / 8;
     for (int64_t i = 0; i < n_words; i++) {
@@ -171,7 +170,7 @@ status tensor_reals(const struct tensor *t, struct arena *a, struct diags *d, do
     return ST_OK;
 }
 
-// Room for a new RAW tensor with its source in memory.
+// A new RAW tensor of zeros in memory.
 static struct tensor *tensor_blank(struct arena *a, enum elem e, const int64_t *dims, int32_t rank,
                                    uint8_t **raw, int64_t *n) {
     struct tensor *t = ARENA_NEW(a, struct tensor);

@@ -1,14 +1,14 @@
-// Constant tensors. A tensor knows its type and where its bytes are; the bytes themselves stay in
-// the file they came from until somebody asks for them. Payloads keep the form in which ONNX stored
-// them, so that a model which is only passed through comes out as it was.
+// Constant tensors. A tensor has its type and the location of its bytes, which stay in their file
+// until they are read. Payloads keep their ONNX encoding, so that a model that is read and written
+// again stays the same.
 #pragma once
 
 #include "ir/base/diag.h"
 #include "ir/base/file.h"
 #include "ir/type.h"
 
-// Where ONNX keeps the elements. RAW: little-endian bytes. The typed ones are the payload of a
-// packed protobuf field: floats and doubles little-endian, the integers as varints.
+// The ONNX encoding of the elements. RAW: little-endian bytes. The typed ones are the payload of a
+// packed protobuf field: floats and doubles little-endian, integers as varints.
 enum payload {
     PAYLOAD_NONE,
     PAYLOAD_RAW,
@@ -27,11 +27,11 @@ struct tensor {
     int32_t rank;
     const int64_t *dims; // >= 0
     enum payload payload;
-    struct span data; // all but STRINGS; EXTERNAL: only when the file was found, else no source
+    struct span data; // all but STRINGS; EXTERNAL: without a source if the file was not found
     const struct bytes *strings; // STRINGS
     size_t n_strings;
-    struct pairs external; // EXTERNAL: location, offset, length, checksum as they were in the file
-    bool has_segment;      // TensorProto.segment, carried along
+    struct pairs external; // EXTERNAL: location, offset, length, checksum, as in the file
+    bool has_segment;      // TensorProto.segment, passed through
     int64_t segment_begin, segment_end;
     struct bytes segment_extra;
     struct pairs metadata;
@@ -49,14 +49,14 @@ bool tensor_elements(const struct tensor *t, int64_t *n); // false: the product 
 bool tensor_bytes(const struct tensor *t, int64_t *n_bytes);
 const struct type *tensor_type(struct arena *a, const struct tensor *t);
 
-// The elements as numbers, read now; refused above LIMIT_FOLD_ELEMENTS, and when the payload is
-// absent or does not have as many elements as the dimensions say. Integers and bool for _ints;
-// those and floats for _reals.
+// Reads the elements as numbers. Errors: more than LIMIT_FOLD_ELEMENTS, no payload, or a payload
+// whose number of elements differs from that of the dimensions. _ints reads integers and bool,
+// _reals also floats.
 status tensor_ints(const struct tensor *t, struct arena *a, struct diags *d, int64_t **out);
 status tensor_reals(const struct tensor *t, struct arena *a, struct diags *d, double **out);
 
-// New tensors in memory, RAW. Values are converted to the element type (integers, bool, f16, bf16,
-// f32, f64). NULL: no room.
+// New RAW tensors in memory. Values are converted to the element type (integers, bool, f16, bf16,
+// f32, f64). NULL: out of memory.
 struct tensor *tensor_from_ints(struct arena *a, enum elem e, const int64_t *values,
                                 const int64_t *dims, int32_t rank);
 struct tensor *tensor_from_reals(struct arena *a, enum elem e, const double *values,

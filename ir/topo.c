@@ -1,14 +1,16 @@
-// Topological order by depth-first search over "needs the result of": walking the nodes in their
-// present order and putting what a node needs before it leaves an order that is one already
-// untouched, and changes any other as little as is natural. Linear time, no recursion inside a
-// graph; subgraphs are sorted after the graph they are in. A cycle shows as an edge back into the
-// path that is being walked, so it can be named.
+// Topological sort by depth-first search over data dependences. The search visits the nodes in
+// their present order and emits a node after its producers, so an order that is topological
+// already stays the same. Linear time, without recursion inside a graph; subgraphs are sorted after
+// their enclosing graph. A cycle is a back edge into the current path, whose nodes the message
+// lists.
+#include <assert.h>
+
 #include "ir/base/limits.h"
 #include "ir/graph.h"
 
 enum { CYCLE_NAMED = 8 }; // nodes of a cycle that the message lists
 
-// What each node needs, in one array: need[start[n] .. start[n + 1] - 1].
+// The producers that node n needs: need[start[n] .. start[n + 1] - 1].
 struct needs {
     uint32_t *start, *need;
 };
@@ -29,7 +31,7 @@ static void need_captured(const struct graph *g, struct needs *x, uint32_t node,
 }
 
 static void need_all(const struct graph *g, struct needs *x, bool count) {
-    // By id and not by order, so that the ends of the placing pass line up with the starts.
+    // By id, not in execution order: placing advances each start to the next one.
     for (uint32_t i = 1; i < g->nodes.n; i++) {
         const struct node *n = &g->nodes.at[i];
         for (uint32_t k = 0; k < n->n_in && !n->removed; k++)
@@ -54,13 +56,13 @@ static bool needs_find(const struct graph *g, struct arena *a, struct needs *x) 
     if (!(x->need = ARENA_ARRAY(a, uint32_t, x->start[n])))
         return false;
     need_all(g, x, false);
-    for (size_t i = n; i > 0; i--) // placing moved each start to its end: shift back
+    for (size_t i = n; i > 0; i--) // placing advanced each start to the next one: shift back
         x->start[i] = x->start[i - 1];
     x->start[0] = 0;
     return true;
 }
 
-// `path` holds the nodes being walked; the one at `from` needs itself by way of those behind it.
+// `path` is the current path of the search; its nodes from index `from` on form the cycle.
 static status report_cycle(const struct graph *g, struct diags *d, const uint32_t *path,
                            size_t n_path, size_t from) {
     struct arena scratch = arena_make(d->arena->mem);
@@ -84,7 +86,7 @@ struct walk {
     const struct graph *g;
     struct needs needs;
     uint8_t *state;
-    uint32_t *path, *next; // the path walked, and per node the next of its needs to look at
+    uint32_t *path, *next; // the current path; per node the index of its next need
     node_id *order;
     size_t n_order;
 };
@@ -121,12 +123,11 @@ static status sort_one(struct graph *g, struct diags *d) {
     size_t n = g->nodes.n;
     struct walk w = {.g = g};
     status st = ST_OK;
-    bool room = needs_find(g, &scratch, &w.needs) &&
-                (w.state = ARENA_ARRAY(&scratch, uint8_t, n)) &&
-                (w.path = ARENA_ARRAY(&scratch, uint32_t, n)) &&
-                (w.next = arena_copy(&scratch, w.needs.start, n * sizeof *w.next)) &&
-                (w.order = ARENA_ARRAY(&scratch, node_id, n));
-    if (!room)
+    bool ok = needs_find(g, &scratch, &w.needs) && (w.state = ARENA_ARRAY(&scratch, uint8_t, n)) &&
+              (w.path = ARENA_ARRAY(&scratch, uint32_t, n)) &&
+              (w.next = arena_copy(&scratch, w.needs.start, n * sizeof *w.next)) &&
+              (w.order = ARENA_ARRAY(&scratch, node_id, n));
+    if (!ok)
         st = diag_out_of_memory(d);
     for (size_t i = 0; i < g->order.n && !st; i++)
         if (w.state[g->order.at[i].i] == UNSEEN)
@@ -156,5 +157,6 @@ static status sort_at(struct graph *g, struct diags *d, int depth) {
 }
 
 status graph_sort(struct graph *g, struct diags *d) {
+    assert(g && d);
     return sort_at(g, d, 0);
 }

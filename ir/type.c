@@ -1,6 +1,7 @@
 // Types: see type.h.
 #include "ir/type.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "ir/base/checked.h"
@@ -45,6 +46,7 @@ bool elem_is_int(enum elem e) {
 }
 
 const struct type *type_tensor(struct arena *a, enum elem e, const struct dim *dims, int32_t rank) {
+    assert(rank >= 0);
     struct type *t = ARENA_NEW(a, struct type);
     struct dim *copy = arena_copy(a, dims, (size_t)rank * sizeof *dims);
     if (!t || !copy)
@@ -55,6 +57,7 @@ const struct type *type_tensor(struct arena *a, enum elem e, const struct dim *d
 }
 
 const struct type *type_static(struct arena *a, enum elem e, const int64_t *dims, int32_t rank) {
+    assert(rank >= 0);
     struct dim *d = ARENA_ARRAY(a, struct dim, rank);
     struct type *t = ARENA_NEW(a, struct type);
     if (!d || !t)
@@ -86,7 +89,7 @@ bool type_equal(const struct type *a, const struct type *b) {
             if (!dim_equal(a->dims[i], b->dims[i]))
                 return false;
     }
-    return a == b; // both at their end
+    return a == b; // both NULL
 }
 
 bool type_is_static(const struct type *t) {
@@ -104,7 +107,7 @@ bool type_elements(const struct type *t, int64_t *n) {
         return false;
     for (int32_t i = 0; i < t->rank; i++)
         if (t->dims[i].size == 0) {
-            *n = 0; // an empty tensor stays empty, however large its other dimensions are
+            *n = 0; // even if the product of the other dimensions overflows
             return true;
         }
     for (int32_t i = 0; i < t->rank; i++)
@@ -179,6 +182,7 @@ const char *pairs_get(const struct pairs *p, const char *key) {
 }
 
 bool pairs_set(struct pairs *p, struct arena *a, const char *key, const char *value) {
+    assert(p && a && key);
     size_t i = 0;
     while (i < p->n && !(p->at[i].key && strcmp(p->at[i].key, key) == 0))
         i++;

@@ -1,5 +1,5 @@
-// Types of values: element types, dimensions that are numbers, symbols or unknown, and ONNX's
-// nested kinds. A type is immutable once made and shared by pointer.
+// Types of values: element types; dimensions that are numbers, symbols or unknown; the nested kinds
+// of ONNX. Types are immutable and shared by pointer.
 #pragma once
 
 #include <stdbool.h>
@@ -17,13 +17,13 @@ enum elem {
     ELEM_LIMIT_
 };
 
-const char *elem_text(enum elem e); // "f32"; NULL: no such element type
+const char *elem_text(enum elem e); // "f32"; NULL: not an element type
 bool elem_parse(const char *text, enum elem *e);
-int elem_bits(enum elem e); // 0: of no fixed size
+int elem_bits(enum elem e); // 0: no fixed size
 bool elem_is_float(enum elem e);
 bool elem_is_int(enum elem e); // signed or unsigned, not bool
 
-// Bytes as they came, for what mfc carries without reading.
+// Uninterpreted bytes, passed through from input to output.
 struct bytes {
     const uint8_t *at;
     size_t n;
@@ -39,18 +39,18 @@ struct pairs {
     size_t n;
 };
 
-const char *pairs_get(const struct pairs *p, const char *key); // NULL: there is none
-// Adds or replaces; the texts are not copied and must live as long as `a`, where a new list is
-// made: one that is shared with a copy of the model stays as it is. False: no room.
+const char *pairs_get(const struct pairs *p, const char *key); // NULL: none
+// Adds or replaces a pair in a new list in `a`; the old list, which a copy of the model may share,
+// stays the same. The texts are not copied and must live as long as `a`. False: out of memory.
 bool pairs_set(struct pairs *p, struct arena *a, const char *key, const char *value);
 
-// A dimension: a number, a symbol (equal symbols are equal numbers), or neither.
+// A dimension: a number, a symbol (equal symbols are equal numbers), or unknown.
 #define DIM_UNKNOWN (-1)
 
 struct dim {
     int64_t size;           // >= 0, or DIM_UNKNOWN
-    const char *symbol;     // interned; only when the size is unknown
-    const char *denotation; // ONNX's, carried along; usually NULL
+    const char *symbol;     // interned; only if the size is unknown
+    const char *denotation; // of ONNX, passed through; usually NULL
 };
 
 enum type_kind {
@@ -65,15 +65,15 @@ enum type_kind {
 
 struct type {
     enum type_kind kind;
-    enum elem elem; // tensor, sparse; the key's of a map
-    bool has_shape; // tensor, sparse: the rank is known
+    enum elem elem; // of a tensor or sparse tensor; of the key of a map
+    bool has_shape; // tensor, sparse tensor: known rank
     int32_t rank;
     const struct dim *dims;
-    const struct type *child; // sequence, optional, map's value; may be NULL (unknown)
+    const struct type *child; // of a sequence, optional or map value; NULL: unknown
     const char *opaque_domain, *opaque_name;
     const char *denotation;
-    // Unknown fields, in wire format: of the type, of the part that its kind has, of the shape, and
-    // of each dimension (or NULL).
+    // Unknown fields, in wire format: of the type, of the message of its kind, of the shape, and of
+    // each dimension (or NULL).
     struct bytes extra, inner_extra, shape_extra;
     const struct bytes *dim_extras;
 };
@@ -82,11 +82,11 @@ const struct type *type_tensor(struct arena *a, enum elem e, const struct dim *d
 const struct type *type_static(struct arena *a, enum elem e, const int64_t *dims, int32_t rank);
 const struct type *type_unranked(struct arena *a, enum elem e);
 
-bool type_equal(const struct type *a,
-                const struct type *b);     // NULL equals NULL only; denotations do not matter
-bool type_is_static(const struct type *t); // a tensor whose every dimension is a number
+// Equality without denotations; NULL equals only NULL.
+bool type_equal(const struct type *a, const struct type *b);
+bool type_is_static(const struct type *t); // a tensor with only known dimensions
 
-// Elements and bytes of a static tensor type; false when it is not static or the product overflows.
+// Elements and bytes of a static tensor type. False: not static, or the product overflows.
 bool type_elements(const struct type *t, int64_t *n);
 bool type_bytes(const struct type *t, int64_t *n_bytes);
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VARINT_BYTES 10 // of the longest
+#define VARINT_BYTES 10 // maximum length
 
 // Writes a varint of at most VARINT_BYTES; returns its length.
 static inline size_t varint_put(uint8_t *to, uint64_t x) {

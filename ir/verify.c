@@ -1,7 +1,7 @@
-// The structural verifier: what every graph promises at every moment between passes. It looks at
-// everything once and reports all that it finds. Stages: the model's own tables; then for each
-// graph its values, its lists, its nodes in order; subgraphs when their node is met, functions
-// last. Linear in the size of the model.
+// The structural verifier: the invariants of a graph between passes. Reports all violations. For
+// each graph it checks the values, then the lists, then the nodes in execution order with their
+// subgraphs; functions come last. Linear in the size of the model.
+#include <assert.h>
 #include <string.h>
 
 #include "ir/base/limits.h"
@@ -70,11 +70,11 @@ static void check_value(struct verify *v, const struct graph *g, uint32_t i) {
         return;
     }
     if (graph_find(g, x->name).i != i)
-        bad_graph(v, g, "the name \"%s\" is that of two values", x->name);
+        bad_graph(v, g, "two values have the name \"%s\"", x->name);
     if (x->def.i >= g->nodes.n || (x->def.i && (graph_node(g, x->def)->removed ||
                                                 x->def_slot >= graph_node(g, x->def)->n_out ||
                                                 graph_node(g, x->def)->out[x->def_slot].i != i)))
-        bad_graph(v, g, "\"%s\" is said to come from a node that does not make it", x->name);
+        bad_graph(v, g, "the producer of \"%s\" does not have it as an output", x->name);
     int n_origins =
         (x->def.i != 0) + (x->outer.i != 0) + (x->is_input || x->init || x->sparse_init);
     if (n_origins > 1)
@@ -83,12 +83,11 @@ static void check_value(struct verify *v, const struct graph *g, uint32_t i) {
                   "an initializer",
                   x->name);
     if (x->outer.i && (!g->outer || !in_range(g->outer, x->outer)))
-        bad_graph(v, g, "\"%s\" stands for a value of an enclosing graph that does not exist",
-                  x->name);
+        bad_graph(v, g, "\"%s\" captures a value that the enclosing graph does not have", x->name);
     check_type(v, g, x);
 }
 
-// A list of values: ids in range, each flagged, none twice, none flagged and missing.
+// A list of values: ids in range, no duplicates, and exactly the values with its flag.
 struct listing {
     const char *what;
     const value_id *at;
@@ -122,17 +121,17 @@ static void check_lists(struct verify *v, const struct graph *g) {
             if (!x.i || !in_range(g, x))
                 bad_graph(v, g, "entry %zu of the %s is not a value", i, lists[l].what);
             else if (seen[x.i] && !lists[l].may_repeat)
-                bad_graph(v, g, "\"%s\" is twice among the %s", graph_value(g, x)->name,
+                bad_graph(v, g, "\"%s\" is listed twice in the %s", graph_value(g, x)->name,
                           lists[l].what);
             else if (!is_listed(graph_value(g, x), l))
-                bad_graph(v, g, "\"%s\" is among the %s without being marked so",
-                          graph_value(g, x)->name, lists[l].what);
+                bad_graph(v, g, "\"%s\" is in the %s without their flag", graph_value(g, x)->name,
+                          lists[l].what);
             if (in_range(g, x))
                 seen[x.i] = true;
         }
         for (size_t i = 1; i < g->values.n; i++)
             if (is_listed(&g->values.at[i], l) && !seen[i])
-                bad_graph(v, g, "\"%s\" is missing among the %s", g->values.at[i].name,
+                bad_graph(v, g, "\"%s\" is missing from the %s", g->values.at[i].name,
                           lists[l].what);
     }
 }
@@ -140,11 +139,11 @@ static void check_lists(struct verify *v, const struct graph *g) {
 static void check_arity(struct verify *v, const struct graph *g, node_id id) {
     const struct node *n = graph_node(g, id);
     if (n->op != op_find(n->domain, n->type)) {
-        bad_node(v, g, id, "is not filed under its operator");
+        bad_node(v, g, id, "has an operator number that does not match its type");
         return;
     }
     const struct op_info *op = op_info(n->op);
-    // Operands left out at the end may still be listed as empty names.
+    // Omitted trailing operands may be listed as empty names.
     uint32_t n_in = n->n_in, n_out = n->n_out;
     while (n_in > 0 && !n->in[n_in - 1].i)
         n_in--;
@@ -164,7 +163,7 @@ static void check_subgraph(struct verify *v, const struct graph *g, node_id id,
     if (!sub)
         bad_node(v, g, id, "attribute \"%s\" has no graph", a->name);
     else if (sub->outer != g || sub->model != v->m)
-        bad_node(v, g, id, "the graph in attribute \"%s\" belongs to another one", a->name);
+        bad_node(v, g, id, "the graph in attribute \"%s\" belongs to another node", a->name);
     else
         check_graph(v, sub);
 }
@@ -184,8 +183,7 @@ static void check_attrs(struct verify *v, const struct graph *g, node_id id) {
         else if (n->n_attrs > 1 && !map_put_text(&names, a->name, k))
             v->st = diag_out_of_memory(v->d);
         if ((int)a->kind < ATTR_NONE || a->kind > ATTR_TYPES)
-            bad_node(v, g, id, "attribute \"%s\" is of kind %d, which does not exist", a->name,
-                     (int)a->kind);
+            bad_node(v, g, id, "attribute \"%s\" has the unknown kind %d", a->name, (int)a->kind);
         if (a->kind == ATTR_GRAPH && !a->ref)
             check_subgraph(v, g, id, a, a->g);
         for (size_t s = 0; a->kind == ATTR_GRAPHS && !a->ref && s < a->n; s++)
@@ -193,8 +191,8 @@ static void check_attrs(struct verify *v, const struct graph *g, node_id id) {
     }
 }
 
-// Has this value been made when the next node runs? `made` holds what the nodes so far made.
-static bool is_there(const struct graph *g, value_id id, const bool *made) {
+// Whether a value is available to the next node; `made` marks the outputs of the nodes so far.
+static bool is_available(const struct graph *g, value_id id, const bool *made) {
     const struct value *x = graph_value(g, id);
     return made[id.i] || x->is_input || x->init || x->sparse_init || x->outer.i;
 }
@@ -203,10 +201,10 @@ static void check_operand(struct verify *v, const struct graph *g, node_id id, v
                           const bool *made) {
     if (!in_range(g, x))
         bad_node(v, g, id, "reads a value that does not exist");
-    else if (x.i && !is_there(g, x, made))
+    else if (x.i && !is_available(g, x, made))
         bad_node(v, g, id, "reads \"%s\"%s", graph_value(g, x)->name,
-                 graph_value(g, x)->def.i ? " before it is made: the nodes are not in order"
-                                          : ", which nothing makes");
+                 graph_value(g, x)->def.i ? " before its producer: the order is not topological"
+                                          : ", which has no producer");
 }
 
 static void check_captures(struct verify *v, const struct graph *g, node_id id,
@@ -218,7 +216,7 @@ static void check_captures(struct verify *v, const struct graph *g, node_id id,
 static void check_planning(struct verify *v, const struct graph *g, node_id id) {
     const struct node *n = graph_node(g, id);
     if (n->again.i >= g->nodes.n || n->again.i == id.i)
-        bad_node(v, g, id, "is said to recompute a node that does not exist");
+        bad_node(v, g, id, "recomputes a node that does not exist");
     if (n->device > v->m->device_names.n)
         bad_node(v, g, id, "is on device %u of %zu", n->device, v->m->device_names.n);
     if (n->cost < -1 || n->workspace_bytes < 0)
@@ -239,9 +237,9 @@ static void check_node(struct verify *v, const struct graph *g, node_id id, bool
     for (uint32_t k = 0; k < n->n_out; k++) {
         value_id x = n->out[k];
         if (!in_range(g, x))
-            bad_node(v, g, id, "makes a value that does not exist");
+            bad_node(v, g, id, "produces a value that does not exist");
         else if (x.i && (graph_value(g, x)->def.i != id.i || graph_value(g, x)->def_slot != k))
-            bad_node(v, g, id, "makes \"%s\", which another one makes too",
+            bad_node(v, g, id, "produces \"%s\", which has another producer",
                      graph_value(g, x)->name);
         else
             made[x.i] = x.i != 0;
@@ -263,7 +261,7 @@ static void check_order(struct verify *v, const struct graph *g) {
         if (!id.i || id.i >= g->nodes.n || graph_node(g, id)->removed)
             bad_graph(v, g, "entry %zu of the order is not a node", i);
         else if (seen[id.i])
-            bad_node(v, g, id, "is twice in the order");
+            bad_node(v, g, id, "is listed twice in the order");
         else
             check_node(v, g, id, made);
         if (id.i < g->nodes.n)
@@ -273,8 +271,8 @@ static void check_order(struct verify *v, const struct graph *g) {
         if (!g->nodes.at[i].removed && !seen[i])
             bad_node(v, g, (node_id){i}, "is not in the order");
     for (size_t i = 0; i < g->outputs.n; i++)
-        if (in_range(g, g->outputs.at[i]) && !is_there(g, g->outputs.at[i], made))
-            bad_graph(v, g, "nothing makes the output \"%s\"",
+        if (in_range(g, g->outputs.at[i]) && !is_available(g, g->outputs.at[i], made))
+            bad_graph(v, g, "the output \"%s\" has no producer",
                       graph_value(g, g->outputs.at[i])->name);
 }
 
@@ -317,6 +315,7 @@ static void check_functions(struct verify *v) {
 }
 
 status model_verify(const struct model *m, struct diags *d) {
+    assert(m && m->graph && d);
     struct verify v = {.m = m, .d = d, .scratch = arena_make(m->arena->mem)};
     check_graph(&v, m->graph);
     check_functions(&v);
