@@ -1,7 +1,7 @@
-// The incumbent: what methods offer is checked here, compared, kept and told on. A schedule that
-// the checker accepted is believed more than any bound: a bound above its cost, or a "proof" that
-// its budget does not work, is struck out. (MIP solvers have been seen to claim both.) What was
-// proven in integers stays then.
+// The incumbent: schedules that methods offer are checked, compared, kept and reported here. A
+// schedule that the checker accepted refutes bounds: a bound above its cost, or a "proof" that its
+// budget is infeasible, is dropped (MIP solvers in floating point have been seen to claim both).
+// Bounds proven in integers stay.
 #include "solver/incumbent.h"
 
 #include "solver/check/schedule_check.h"
@@ -40,7 +40,7 @@ static int64_t bound_now(const struct incumbent *b, bool free_order) {
     return given ? b->bound_given : b->bound_any;
 }
 
-static void tell(struct solve_run *r, char letter) {
+static void report_progress(struct solve_run *r, char letter) {
     const struct incumbent *b = r->best;
     if (!b->hooks->progress)
         return;
@@ -127,7 +127,7 @@ static bool take(struct solve_run *r, struct steps s, const struct replay *repla
     b->peak_bytes = replay->peak_bytes;
     b->given_order = replay->given_order;
     if (cheaper)
-        tell(r, letter);
+        report_progress(r, letter);
     if (b->hooks->improved) {
         struct schedule now;
         incumbent_report(r, &now);
@@ -179,7 +179,7 @@ static void raise_bound(struct solve_run *r, int64_t *bound, int64_t to, bool ap
     if (to > *bound)
         *bound = to;
     if (bound_now(b, b->free_order) > before)
-        tell(r, letter);
+        report_progress(r, letter);
 }
 
 void solve_bound_any(struct solve_run *r, int64_t bound, char letter) {

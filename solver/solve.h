@@ -99,7 +99,7 @@ void solve_bound_exact(struct solve_run *r, bool any_order, int64_t bound, char 
 void solve_infeasible(struct solve_run *r, bool any_order, bool exact, int64_t min_bytes,
                       const int32_t *nodes, int32_t n_nodes);
 
-// What is known now. The sequence is a copy in the arena; false: there is no incumbent, or no room.
+// What is known now. The sequence is a copy in the arena; false: no incumbent, or out of memory.
 bool solve_incumbent(struct solve_run *r, struct arena *a, struct sequence *out);
 int64_t solve_best_cost(struct solve_run *r);  // INT64_MAX: no incumbent
 int64_t solve_best_bound(struct solve_run *r); // for the asked kind of order; at least base_cost

@@ -57,7 +57,7 @@ struct diag {
 struct diags {
     struct arena *arena; // holds copies of all texts and locations
     VEC(struct diag) list;
-    size_t n_errors, n_dropped; // dropped: over LIMIT_DIAGS, or no room
+    size_t n_errors, n_dropped; // dropped: over LIMIT_DIAGS, or out of memory
     status worst;               // of the first error; what the run ends with
 };
 

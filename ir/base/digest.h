@@ -9,7 +9,7 @@
 
 struct digest;
 
-struct digest *digest_new(struct arena *a); // NULL: no room
+struct digest *digest_new(struct arena *a); // NULL: out of memory
 void digest_add(struct digest *g, const void *bytes, size_t n);
 uint64_t digest_value(const struct digest *g); // of all that was added so far
 

@@ -31,13 +31,13 @@ const char *file_name(const char *path) {
 // Follows links by hand, because the last one may point at a file that is yet to be made, for which
 // realpath has no answer.
 const char *file_follow(struct arena *a, const char *path) {
-    enum { MOST_LINKS = 40, MOST_BYTES = 4096 }; // Linux's own bounds
+    enum { MAX_LINKS = 40, MAX_LINK_BYTES = 4096 }; // Linux's own bounds
     for (int hops = 0; path; hops++) {
-        char to[MOST_BYTES];
+        char to[MAX_LINK_BYTES];
         ssize_t n = readlink(path, to, sizeof to);
-        if (n < 0 || n == MOST_BYTES) // not a link, or one that the system itself would refuse
+        if (n < 0 || n == MAX_LINK_BYTES) // not a link, or one that the system itself would refuse
             return path;
-        if (hops == MOST_LINKS) {
+        if (hops == MAX_LINKS) {
             errno = ELOOP;
             return NULL;
         }

@@ -35,7 +35,7 @@ void source_close(struct source *s);
 // All n_bytes at offset, or an error: reading past the end is malformed input.
 status source_read(const struct source *s, struct diags *d, int64_t offset, void *to,
                    size_t n_bytes);
-// How many of the n_bytes at offset are a hole, which is zeros that nobody needs to read; 0: none.
+// How many of the n_bytes at offset are a hole, zeros that need not be read; 0: none.
 int64_t source_hole(const struct source *s, int64_t offset, int64_t n_bytes);
 status span_read(struct span s, struct diags *d, void *to); // s.n_bytes bytes
 
@@ -62,8 +62,8 @@ struct output {
 status output_open(struct arena *a, struct diags *d, const char *path, struct output *out);
 status output_write(struct output *o, struct diags *d, const void *bytes, size_t n_bytes);
 status output_copy(struct output *o, struct diags *d, struct span from); // holes stay holes
-status output_skip(struct output *o, struct diags *d, int64_t n_bytes);  // zeros that take no room
-// All that was written is on disk, still invisible: what can fail for want of room has then failed.
+status output_skip(struct output *o, struct diags *d, int64_t n_bytes);  // a hole in the file
+// All that was written is on disk, still invisible: a full disk has then been noticed.
 status output_sync(struct output *o, struct diags *d);
 status output_commit(struct output *o, struct diags *d);
 void output_abort(struct output *o);
@@ -74,8 +74,8 @@ status output_text(struct arena *a, struct diags *d, const char *path, const str
 const char *file_folder(struct arena *a, const char *path);
 const char *file_name(const char *path);
 const char *file_join(struct arena *a, const char *folder, const char *name);
-// What a link names in the end, be it there or not; the path itself when it is no link. NULL and
-// errno: no room, or links in a circle.
+// The final target of a symbolic link, existing or not; any other path itself. NULL and
+// errno: out of memory, or links in a circle.
 const char *file_follow(struct arena *a, const char *path);
 
 // A temporary file that has no name and ends with its descriptor; -1 and errno when there is none

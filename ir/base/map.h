@@ -16,7 +16,7 @@ struct map {
 
 struct map map_make(struct arena *a);
 
-// Sets or replaces; false: no room, and the map is as before.
+// Sets or replaces; false: out of memory, and the map is as before.
 bool map_put(struct map *m, const void *key, size_t n_bytes, int64_t value);
 bool map_get(const struct map *m, const void *key, size_t n_bytes, int64_t *value);
 

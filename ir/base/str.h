@@ -30,10 +30,10 @@ const char *str_text(const struct str *s);
 // "…" with \", \\, \n, \t, \r and \xHH for what is not printable ASCII or UTF-8.
 void str_add_quoted(struct str *s, const char *bytes, size_t n);
 
-// 1536 -> "1.50 KiB"; for people. Files carry plain integers.
+// 1536 -> "1.50 KiB"; human-readable. Files carry plain integers.
 void str_add_bytes(struct str *s, int64_t n_bytes);
 
-// Formatted text in an arena; NULL when there is no room.
+// Formatted text in an arena; NULL: out of memory.
 __attribute__((format(printf, 2, 3))) char *str_format(struct arena *a, const char *format, ...);
 
 // Text broken between words into lines of at most STR_WIDTH columns. The first line begins in
@@ -67,5 +67,5 @@ struct pool {
 };
 
 struct pool pool_make(struct arena *a);
-const char *pool_intern(struct pool *p, const char *text); // NULL: no room
+const char *pool_intern(struct pool *p, const char *text); // NULL: out of memory
 const char *pool_intern_n(struct pool *p, const char *text, size_t n);

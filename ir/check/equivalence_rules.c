@@ -49,17 +49,20 @@ static bool has_shape(const struct type *t) {
     return t && t->has_shape && t->rank <= LIMIT_RANK;
 }
 
+struct int_vector {
+    const int64_t *at;
+    int64_t n;
+};
+
 // The elements of operand k, a vector of element type e; false: it is not one, or its elements are
 // unknown. An omitted operand has no elements.
 static bool vector_of(struct numbering *s, const uint32_t *in, uint32_t n_in, uint32_t k,
-                      enum elem e, const int64_t **at, int64_t *n) {
-    *at = NULL;
-    *n = 0;
+                      enum elem e, struct int_vector *out) {
+    *out = (struct int_vector){0};
     if (k >= n_in || !in[k])
         return true;
     const struct equiv_class *c = equiv_at(s, in[k]);
-    *at = c->ints;
-    *n = c->n_ints;
+    *out = (struct int_vector){c->ints, c->n_ints};
     return c->ints && c->type && c->type->elem == e && c->type->rank == 1;
 }
 
@@ -107,16 +110,15 @@ static bool reshaped(const struct type *x, const int64_t *shape, int64_t n, bool
 
 static bool reshape_dims(struct numbering *s, const struct node *n, const uint32_t *in,
                          uint32_t n_in, int64_t *dims, int32_t *rank) {
-    const int64_t *shape;
-    int64_t count;
-    if (!is_there(in, n_in, 1) || !vector_of(s, in, n_in, 1, ELEM_I64, &shape, &count) ||
-        count > LIMIT_RANK)
+    struct int_vector shape;
+    if (!is_there(in, n_in, 1) || !vector_of(s, in, n_in, 1, ELEM_I64, &shape) ||
+        shape.n > LIMIT_RANK)
         return false;
-    *rank = (int32_t)count;
+    *rank = (int32_t)shape.n;
     const struct attr *zero = node_attr(n, "allowzero");
     if (zero && (zero->ref || zero->kind != ATTR_INT))
         return false;
-    return reshaped(type_of(s, in, n_in, 0), shape, count, zero && zero->i, dims);
+    return reshaped(type_of(s, in, n_in, 0), shape.at, shape.n, zero && zero->i, dims);
 }
 
 static bool same_dims(const struct type *t, const int64_t *dims, int32_t rank) {
@@ -149,8 +151,8 @@ static bool concat_fits(struct numbering *s, const struct node *n, const uint32_
 
 uint32_t equiv_simplify(struct numbering *s, const struct node *n, const uint32_t *in,
                         uint32_t n_in) {
-    const int64_t *axes;
-    int64_t axis, n_axes, dims[LIMIT_RANK];
+    struct int_vector axes;
+    int64_t axis, dims[LIMIT_RANK];
     int32_t rank;
     if (!is_there(in, n_in, 0))
         return 0;
@@ -160,8 +162,7 @@ uint32_t equiv_simplify(struct numbering *s, const struct node *n, const uint32_
     case OP_Concat:
         return n_in == 1 && concat_fits(s, n, in, n_in, &axis) ? in[0] : 0;
     case OP_Unsqueeze:
-        return is_there(in, n_in, 1) && vector_of(s, in, n_in, 1, ELEM_I64, &axes, &n_axes) &&
-                       n_axes == 0
+        return is_there(in, n_in, 1) && vector_of(s, in, n_in, 1, ELEM_I64, &axes) && axes.n == 0
                    ? in[0]
                    : 0;
     case OP_Reshape:
@@ -204,24 +205,23 @@ static int64_t slice_extent(int64_t dim, int64_t start, int64_t end, int64_t ste
 
 static const struct type *slice_type(struct numbering *s, const uint32_t *in, uint32_t n_in) {
     const struct type *x = type_of(s, in, n_in, 0);
-    const int64_t *start, *end, *axes, *steps;
-    int64_t n, n_end, n_axes, n_steps, dims[LIMIT_RANK];
+    struct int_vector start, end, axes, steps;
+    int64_t dims[LIMIT_RANK];
     bool sliced[LIMIT_RANK] = {false};
     if (!has_shape(x) || !is_there(in, n_in, 1) || !is_there(in, n_in, 2) ||
-        !vector_of(s, in, n_in, 1, ELEM_I64, &start, &n) ||
-        !vector_of(s, in, n_in, 2, ELEM_I64, &end, &n_end) ||
-        !vector_of(s, in, n_in, 3, ELEM_I64, &axes, &n_axes) ||
-        !vector_of(s, in, n_in, 4, ELEM_I64, &steps, &n_steps) || n_end != n ||
-        (axes && n_axes != n) || (steps && n_steps != n))
+        !vector_of(s, in, n_in, 1, ELEM_I64, &start) ||
+        !vector_of(s, in, n_in, 2, ELEM_I64, &end) || !vector_of(s, in, n_in, 3, ELEM_I64, &axes) ||
+        !vector_of(s, in, n_in, 4, ELEM_I64, &steps) || end.n != start.n ||
+        (axes.at && axes.n != start.n) || (steps.at && steps.n != start.n))
         return NULL;
     for (int32_t i = 0; i < x->rank; i++)
         dims[i] = x->dims[i].size;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t axis = !axes ? i : axes[i] < 0 ? axes[i] + x->rank : axes[i];
+    for (int64_t i = 0; i < start.n; i++) {
+        int64_t axis = !axes.at ? i : axes.at[i] < 0 ? axes.at[i] + x->rank : axes.at[i];
         if (axis < 0 || axis >= x->rank || sliced[axis])
             return NULL;
         sliced[axis] = true;
-        dims[axis] = slice_extent(dims[axis], start[i], end[i], steps ? steps[i] : 1);
+        dims[axis] = slice_extent(dims[axis], start.at[i], end.at[i], steps.at ? steps.at[i] : 1);
     }
     return make_type(s, x->elem, dims, x->rank);
 }
@@ -230,14 +230,14 @@ static const struct type *compress_type(struct numbering *s, const struct node *
                                         const uint32_t *in, uint32_t n_in) {
     const struct type *x = type_of(s, in, n_in, 0);
     const struct attr *axis = node_attr(n, "axis");
-    const int64_t *keep;
-    int64_t count, whole, n_true = 0, dims[LIMIT_RANK];
+    struct int_vector keep;
+    int64_t whole, n_true = 0, dims[LIMIT_RANK];
     if (!type_elements(x, &whole) || !has_shape(x) || x->rank == 0 || !is_there(in, n_in, 1) ||
-        !vector_of(s, in, n_in, 1, ELEM_BOOL, &keep, &count) || count > whole ||
+        !vector_of(s, in, n_in, 1, ELEM_BOOL, &keep) || keep.n > whole ||
         (axis && (axis->kind != ATTR_INT || axis->ref)))
         return NULL;
-    for (int64_t i = 0; i < count; i++)
-        n_true += keep[i] != 0;
+    for (int64_t i = 0; i < keep.n; i++)
+        n_true += keep.at[i] != 0;
     if (!axis) // Compress flattens its operand
         return make_type(s, x->elem, &n_true, 1);
     int64_t at = axis->i < 0 ? axis->i + x->rank : axis->i;

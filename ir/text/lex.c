@@ -1,9 +1,12 @@
-// Tokens: see lex.h.
+// Lexer of the text form: see lex.h for the tokens. One token per call, by its first character; no
+// backtracking. A malformed token becomes LEX_BAD with a message, and lexing continues after it.
 #include "ir/text/lex.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct lex lex_make(struct arena *a, const char *text, size_t n) {
+    assert(a && text);
     return (struct lex){.arena = a, .text = text, .n = n, .line = 1};
 }
 
@@ -12,7 +15,7 @@ static bool is_word(char c) {
            c == '.' || c == '/' || c == ':' || c == '+' || c == '-';
 }
 
-// Blanks, line breaks and comments; true when a line began.
+// Skips blanks, line breaks and comments; returns whether a new line starts.
 static bool skip_blanks(struct lex *l) {
     bool first = l->at == 0;
     for (; l->at < l->n; l->at++) {
@@ -51,7 +54,7 @@ static int hex_digit(char c) {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-// One escape at l->at, behind its backslash. False: there is no such escape.
+// Decodes the escape at l->at, after its backslash. False: it is not a valid one.
 static bool take_escape(struct lex *l, char *out) {
     static const char escapes[][2] = {
         {'"', '"'}, {'\\', '\\'}, {'n', '\n'}, {'t', '\t'}, {'r', '\r'}};
@@ -72,7 +75,7 @@ static bool take_escape(struct lex *l, char *out) {
     return false;
 }
 
-// From the opening quote at l->at to the closing one. What has no escapes is not copied.
+// From the opening quote at l->at to the closing one. Copies the string only to decode escapes.
 static void take_string(struct lex *l, struct token *t) {
     size_t from = ++l->at, end = from;
     bool plain = true;
@@ -82,7 +85,7 @@ static void take_string(struct lex *l, struct token *t) {
     }
     if (end >= l->n || l->text[end] != '"') {
         l->at = end < l->n ? end : l->n;
-        bad(t, "this string does not end on its line");
+        bad(t, "this string has no closing quote on its line");
         return;
     }
     t->at = l->text + from;
@@ -95,7 +98,7 @@ static void take_string(struct lex *l, struct token *t) {
     for (t->n = plain ? t->n : 0; copy && l->at < end;) {
         char c = l->text[l->at++];
         if (c == '\\' && !take_escape(l, &c)) {
-            bad(t, "there is no such escape; there are \\\" \\\\ \\n \\t \\r and \\xHH");
+            bad(t, "unknown escape; valid escapes are \\\" \\\\ \\n \\t \\r and \\xHH");
             l->at = end + 1;
             return;
         }
@@ -135,10 +138,11 @@ static void take_value(struct lex *l, struct token *t) {
     else if (l->at < l->n && is_word(l->text[l->at]) && l->text[l->at] != ':')
         take_word(l, t);
     else
-        bad(t, "a name is expected behind %");
+        bad(t, "a name is expected after %");
 }
 
 struct token lex_next(struct lex *l) {
+    assert(l && l->at <= l->n);
     struct token t = {.first = skip_blanks(l)};
     t.line = l->line;
     t.col = (int64_t)(l->at - l->line_start) + 1;
@@ -165,7 +169,7 @@ struct token lex_next(struct lex *l) {
         l->at++;
     } else {
         l->at++;
-        bad(&t, "this character means nothing here");
+        bad(&t, "unexpected character");
     }
     t.end = l->at;
     return t;

@@ -1,5 +1,5 @@
-// Tokens of the text form. A line break is no token, but a token knows whether it is the first of
-// its line: statements end where lines do. `#` starts a comment.
+// Tokens of the text form. A line break is not a token; instead, each token has a flag whether it
+// is the first of its line, because a statement ends with its line. `#` starts a comment.
 //
 //     word     f32  MatMul  0.5  /conv1/Conv  aten::add   (letters, digits, _ . / : + -)
 //     value    %x  %/conv1/out:0  %"odd name"
@@ -7,7 +7,7 @@
 //     hex      x"0a0b"
 //     and the single characters ( ) [ ] { } < > , = : ? * $ @
 //
-// A colon joins words only in the middle: %x: is %x and a colon.
+// A colon is part of a word only in its middle: %x: is the value %x and a colon.
 #pragma once
 
 #include <stdbool.h>
@@ -22,15 +22,15 @@ struct token {
     enum lex_kind kind;
     char mark;  // of a MARK
     bool first; // on its line
-    const char
-        *at;  // WORD: in the text; VALUE, STRING, HEX: decoded; BAD: what is wrong (NULL: no room)
-    size_t n; // bytes at `at`
-    size_t end; // offset in the text behind the token
+    // WORD: in the text; VALUE, STRING, HEX: decoded; BAD: the message (NULL: out of memory)
+    const char *at;
+    size_t n;   // bytes at `at`
+    size_t end; // offset of the end of the token in the text
     int64_t line, col;
 };
 
 struct lex {
-    struct arena *arena; // for what has to be decoded
+    struct arena *arena; // for decoded strings
     const char *text;
     size_t n, at;
     int64_t line;

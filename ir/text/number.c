@@ -1,6 +1,10 @@
-// Numbers as text: see number.h.
+// Conversion of numbers to and from text: see number.h. Printing tries increasing precision until
+// the text converts back to the same bits: from FLT_DIG of the format to its FLT_DECIMAL_DIG, which
+// always suffices. Relies on correct rounding in strtod, strtof and snprintf, and on the C locale,
+// which parse_text and print_model set.
 #include "ir/text/number.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,10 +13,10 @@
 
 #include "ir/half.h"
 
-// The usual NaN of each format, and the digits that are enough for nearly all and for all numbers.
 static const struct {
-    int bytes, few_digits, all_digits;
-    uint64_t nan, sign, exponent;
+    int bytes, min_digits, max_digits; // digits to try
+    uint64_t nan;                      // the canonical quiet NaN
+    uint64_t sign, exponent;           // masks
 } kinds[] = {
     [NUMBER_F16] = {2, 3, 5, 0x7e00, 0x8000, 0x7c00},
     [NUMBER_BF16] = {2, 2, 4, 0x7fc0, 0x8000, 0x7f80},
@@ -21,6 +25,7 @@ static const struct {
 };
 
 int number_bytes(enum number k) {
+    assert(k <= NUMBER_F64);
     return kinds[k].bytes;
 }
 
@@ -43,7 +48,7 @@ static double to_double(enum number k, uint64_t bits) {
     return x;
 }
 
-// Not by way of double for f32: rounding twice is not rounding once.
+// f32 does not go through double: double rounding can change the result.
 static uint64_t from_text(enum number k, const char *at, char **end) {
     if (k == NUMBER_F32) {
         float f = strtof(at, end);
@@ -58,6 +63,7 @@ static uint64_t from_text(enum number k, const char *at, char **end) {
 }
 
 void number_print(struct str *out, enum number k, uint64_t bits) {
+    assert(out && k <= NUMBER_F64);
     if (bits == kinds[k].nan) {
         str_add(out, "nan");
         return;
@@ -73,7 +79,7 @@ void number_print(struct str *out, enum number k, uint64_t bits) {
     }
     char text[40];
     double x = to_double(k, bits);
-    for (int digits = kinds[k].few_digits; digits <= kinds[k].all_digits; digits++) {
+    for (int digits = kinds[k].min_digits; digits <= kinds[k].max_digits; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, x);
         if (from_text(k, text, NULL) == bits)
             break;
@@ -84,11 +90,12 @@ void number_print(struct str *out, enum number k, uint64_t bits) {
 }
 
 bool number_parse(const char *at, size_t n, enum number k, uint64_t *bits) {
+    assert((at || !n) && k <= NUMBER_F64 && bits);
     if (n == 3 && memcmp(at, "nan", 3) == 0) {
         *bits = kinds[k].nan;
         return true;
     }
-    // Of the words that strtod takes, only these two.
+    // strtod accepts more words (infinity, NAN, …); the text form has only these two.
     bool infinite = (n == 3 && memcmp(at, "inf", 3) == 0) || (n == 4 && memcmp(at, "-inf", 4) == 0);
     if (!infinite && !(n && (at[0] == '-' || at[0] == '.' || (at[0] >= '0' && at[0] <= '9'))))
         return false;
@@ -100,6 +107,7 @@ bool number_parse(const char *at, size_t n, enum number k, uint64_t *bits) {
 }
 
 bool number_parse_int(const char *at, size_t n, int64_t *x) {
+    assert((at || !n) && x);
     char *end;
     if (!n || !((at[0] >= '0' && at[0] <= '9') || (n > 1 && at[0] == '-')))
         return false;
@@ -109,6 +117,7 @@ bool number_parse_int(const char *at, size_t n, int64_t *x) {
 }
 
 bool number_parse_unsigned(const char *at, size_t n, uint64_t *x) {
+    assert((at || !n) && x);
     char *end;
     if (!n || at[0] < '0' || at[0] > '9')
         return false;

@@ -1,7 +1,9 @@
-// A model from text: see text.h and docs/ir.md. Here are the words that all parsers use, the
-// model's own statements, and the doors.
+// Parser of the text form: see text.h, parse.h and docs/ir.md. This file has the primitives of all
+// parse_* files, the statements of the model, error recovery, and the entry points parse_text and
+// parse_file. After an error the parser skips to the next statement of the same nesting depth.
 #include "ir/text/parse.h"
 
+#include <assert.h>
 #include <locale.h>
 #include <string.h>
 
@@ -21,14 +23,15 @@ bool parse_fail(struct parser *p, const struct token *at, const char *format, ..
     diag_error(p->d, DIAG_MALFORMED, loc_line(p->path, at->line, at->col), "%s", str_text(&text));
     arena_free(&scratch);
     if (++p->n_errors == PARSE_ERRORS) {
-        diag_note(p->d, DIAG_MALFORMED, loc_file(p->path), "further errors are not looked for");
+        diag_note(p->d, DIAG_MALFORMED, loc_file(p->path),
+                  "too many errors; the rest of the text is not parsed");
         p->stop = true;
         p->t.kind = LEX_END;
     }
     return false;
 }
 
-bool parse_no_room(struct parser *p) {
+bool parse_out_of_memory(struct parser *p) {
     diag_out_of_memory(p->d);
     p->stop = true;
     p->t.kind = LEX_END;
@@ -56,7 +59,7 @@ void parse_advance(struct parser *p) {
     if (!p->stop)
         p->t = lex_next(&p->lex);
     if (p->t.kind == LEX_BAD && !p->t.at)
-        parse_no_room(p);
+        parse_out_of_memory(p);
 }
 
 bool parse_at(const struct parser *p, char mark) {
@@ -112,7 +115,7 @@ bool parse_intern(struct parser *p, struct token t, const char **out) {
     if (t.n && memchr(t.at, 0, t.n))
         return parse_fail(p, &t, "a zero byte cannot be part of this text");
     *out = pool_intern_n(p->m->pool, t.at, t.n);
-    return *out ? true : parse_no_room(p);
+    return *out ? true : parse_out_of_memory(p);
 }
 
 bool parse_name(struct parser *p, const char **out) {
@@ -151,11 +154,11 @@ bool parse_pair(struct parser *p, struct pair *out) {
 }
 
 bool parse_add_pair(struct parser *p, struct pairs *to, struct pair one) {
-    // Doubles the room at each power of two, as the list has no capacity of its own.
+    // Doubles the capacity at each power of two; the list does not store it.
     if ((to->n & (to->n - 1)) == 0) {
         struct pair *grown = ARENA_ARRAY(p->m->arena, struct pair, to->n ? 2 * to->n : 1);
         if (!grown)
-            return parse_no_room(p);
+            return parse_out_of_memory(p);
         if (to->n)
             memcpy(grown, to->at, to->n * sizeof *grown);
         to->at = grown;
@@ -201,7 +204,7 @@ static bool parse_facts(struct parser *p) {
         if (!parse_name(p, &word))
             return false;
         if (!fact_find(word, &fact))
-            return parse_fail(p, &at, "there is no fact \"%s\"", word);
+            return parse_fail(p, &at, "unknown fact \"%s\"", word);
         p->m->facts |= fact;
     } while (parse_take(p, ','));
     return true;
@@ -215,7 +218,7 @@ static bool parse_main_graph(struct parser *p, bool *seen, const struct token *a
            parse_graph_body(p, p->m->graph);
 }
 
-// The statements that set one field; *known: there is such a one.
+// The statements that set one field of the model; *known: `key` is one of them.
 static bool parse_field(struct parser *p, struct token key, bool *known) {
     struct model *m = p->m;
     const struct {
@@ -244,17 +247,18 @@ static bool parse_entry(struct parser *p, struct token key, bool *has_graph) {
     const char *name;
     if (parse_same(key, "opset"))
         return parse_opset(p, &opset) &&
-               (VEC_PUSH(m->arena, &m->opsets, opset) || parse_no_room(p));
+               (VEC_PUSH(m->arena, &m->opsets, opset) || parse_out_of_memory(p));
     if (parse_same(key, "metadata"))
         return parse_pair(p, &pair) && parse_add_pair(p, &m->metadata, pair);
     if (parse_same(key, "device"))
         return parse_name(p, &name) &&
-               (VEC_PUSH(m->arena, &m->device_names, name) || parse_no_room(p));
+               (VEC_PUSH(m->arena, &m->device_names, name) || parse_out_of_memory(p));
     if (parse_same(key, "configuration"))
         return parse_hex(p, &bytes) &&
-               (VEC_PUSH(m->arena, &m->configurations, bytes) || parse_no_room(p));
+               (VEC_PUSH(m->arena, &m->configurations, bytes) || parse_out_of_memory(p));
     if (parse_same(key, "training"))
-        return parse_span(p, &span) && (VEC_PUSH(m->arena, &m->training, span) || parse_no_room(p));
+        return parse_span(p, &span) &&
+               (VEC_PUSH(m->arena, &m->training, span) || parse_out_of_memory(p));
     if (parse_same(key, "extra"))
         return parse_hex(p, &m->extra);
     if (parse_same(key, "facts"))
@@ -263,12 +267,12 @@ static bool parse_entry(struct parser *p, struct token key, bool *has_graph) {
         return parse_main_graph(p, has_graph, &key);
     if (parse_same(key, "function"))
         return parse_function(p);
-    return parse_fail(p, &key, "there is no statement \"%.*s\" outside of a graph",
+    return parse_fail(p, &key, "unknown statement \"%.*s\" outside of a graph",
                       key.n < 60 ? (int)key.n : 60, key.at);
 }
 
 void parse_recover(struct parser *p, size_t from) {
-    // A statement that failed at its first token must not be met again.
+    // A statement that failed at its first token must not be parsed again.
     if (p->t.end == from)
         parse_advance(p);
     for (int depth = 0; p->t.kind != LEX_END; parse_advance(p)) {
@@ -300,7 +304,7 @@ static void parse_statements(struct parser *p) {
         if (!ok || (!p->t.first && !parse_expected(p, "the end of the line"))) {
             parse_recover(p, key.end);
             if (parse_take(p, '}'))
-                continue; // one too many; it has been told
+                continue; // an unmatched brace, already reported
         }
     }
     if (!has_graph && !p->n_errors)
@@ -314,7 +318,7 @@ static void parse_header(struct parser *p) {
         parse_fail(p, &at, "a text model starts with the line \"mfc 1\"");
         p->stop = true;
     } else if (parse_int(p, &version) && version != 1) {
-        parse_fail(p, &at, "this is version %lld of the text form; version 1 is read here",
+        parse_fail(p, &at, "version %lld of the text form is not supported; expected version 1",
                    (long long)version);
         p->stop = true;
     }
@@ -324,6 +328,7 @@ static void parse_header(struct parser *p) {
 
 status parse_text(struct model_text text, struct arena *a, struct pool *names, struct diags *d,
                   struct model **out) {
+    assert(text.at && !text.at[text.n] && text.path && a && names && d && out);
     struct model *m = *out = model_new(a, names);
     struct parser p = {.lex = lex_make(a, text.at, text.n),
                        .m = m,
@@ -333,7 +338,7 @@ status parse_text(struct model_text text, struct arena *a, struct pool *names, s
                        .sources = map_make(a)};
     if (!m || !p.folder || !(m->path = pool_intern(names, text.path)))
         return diag_out_of_memory(d);
-    // A caller's locale may read decimals with a comma.
+    // The locale of the caller may have a decimal comma.
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t before = plain ? uselocale(plain) : (locale_t)0;
     parse_advance(&p);
@@ -347,6 +352,7 @@ status parse_text(struct model_text text, struct arena *a, struct pool *names, s
 
 status parse_file(const struct source *from, struct arena *a, struct pool *names, struct diags *d,
                   struct model **out) {
+    assert(from && a && names && d && out);
     char *text;
     *out = NULL;
     status st = source_text(from, a, d, LIMIT_TEXT_BYTES, &text);

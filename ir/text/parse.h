@@ -1,6 +1,6 @@
-// What the parsers of the text form share: see text.h. Recursive descent with one token of
-// lookahead. A parse_* function that fails has reported why and returns false; the statement loop
-// then goes on at the next line, so that one run tells several errors.
+// Shared by the parsers of the text form: see text.h. Recursive descent with one token of
+// lookahead. A parse_* function that fails has reported a diagnostic and returns false; the
+// statement loop resumes at the next line, so that one run reports several errors.
 #pragma once
 
 #include "ir/base/map.h"
@@ -11,32 +11,32 @@ struct graph_parse;
 
 struct parser {
     struct lex lex;
-    struct token t; // the one to look at next
+    struct token t; // the lookahead
     struct model *m;
     struct diags *d;
-    const char *path, *folder; // of the text, for messages and for files it names
-    struct map sources;        // path as written -> index in m->sources, or -1 when it is absent
-    struct graph_parse *graph; // the innermost graph being read
-    int depth;                 // of graphs and types
+    const char *path, *folder; // of the text: for messages, and for the files that it names
+    struct map sources;        // path as written -> index in m->sources
+    struct graph_parse *graph; // the innermost graph being parsed
+    int depth;                 // nesting of graphs and types
     size_t n_errors;
-    bool stop; // no room, or too many errors
+    bool stop; // out of memory, or too many errors
 };
 
 // Reports at a token, and returns false.
 __attribute__((format(printf, 3, 4))) bool parse_fail(struct parser *p, const struct token *at,
                                                       const char *format, ...);
-bool parse_no_room(struct parser *p);
-// "… is expected here"; says what stands there instead.
+bool parse_out_of_memory(struct parser *p);
+// Reports "`what` is expected here, not …" at the lookahead.
 bool parse_expected(struct parser *p, const char *what);
 
 void parse_advance(struct parser *p);
-bool parse_at(const struct parser *p, char mark);
+bool parse_at(const struct parser *p, char mark); // whether the lookahead is this
 bool parse_at_word(const struct parser *p, const char *word);
-bool parse_take(struct parser *p, char mark);             // when it is there
-bool parse_take_word(struct parser *p, const char *word); // when it is there
-bool parse_want(struct parser *p, char mark);
+bool parse_take(struct parser *p, char mark); // consumes it if it is the lookahead
+bool parse_take_word(struct parser *p, const char *word);
+bool parse_want(struct parser *p, char mark); // consumes it, else reports an error
 bool parse_same(struct token t, const char *word);
-// Ends the recursion before the stack does.
+// Count the nesting; parse_enter fails at LIMIT_WIRE_DEPTH, which bounds the recursion.
 bool parse_enter(struct parser *p);
 void parse_leave(struct parser *p);
 
@@ -61,16 +61,16 @@ bool parse_float(struct parser *p, float *out);
 bool parse_payload(struct parser *p, struct tensor *t);
 bool parse_tensor_facts(struct parser *p, struct tensor *t); // (name=…, …), or nothing
 bool parse_tensor(struct parser *p, struct tensor **out);    // _ is NULL
-bool parse_sparse(struct parser *p, struct sparse **out);    // from `sparse` on
+bool parse_sparse(struct parser *p, struct sparse **out);    // starts at `sparse`
 
-// parse_attr.c: name=value, from behind the name on. Subgraphs are in `g`.
+// parse_attr.c: name=value, starts after the name. `g` encloses subgraphs.
 bool parse_attr(struct parser *p, struct graph *g, const char *name, struct attr *out);
 
 // parse_graph.c
 bool parse_graph_body(struct parser *p, struct graph *g); // { … }
-bool parse_function(struct parser *p);                    // from behind `function` on
+bool parse_function(struct parser *p);                    // starts after `function`
 
-// parse.c: statements. After a failure at a statement whose first token ended at `from`, goes to
+// parse.c: statements. After a failure in a statement whose first token ended at `from`, skips to
 // the next line, or to the brace that closes the graph.
 void parse_recover(struct parser *p, size_t from);
 bool parse_line_end(struct parser *p);

@@ -1,4 +1,5 @@
-// Attributes from text: the inverse of print_attr.c. The first token of the value tells its kind.
+// Parser of attributes, the inverse of print_attr.c. The first token of a value determines its
+// kind; for a list without a keyword, the first token after the bracket does.
 #include <string.h>
 
 #include "ir/text/number.h"
@@ -22,7 +23,7 @@ static enum attr_kind kind_of_word(struct token t) {
     return ATTR_NONE;
 }
 
-// Digits alone are an integer, also when they are too many for one: better an error than a float.
+// Digits only are an integer, even above INT64_MAX: that is an error, not a float.
 static bool is_int(struct token t) {
     size_t i = t.kind == LEX_WORD && t.n > 1 && t.at[0] == '-';
     bool digits = t.kind == LEX_WORD && t.n > 0;
@@ -36,7 +37,7 @@ static bool parse_bytes(struct parser *p, struct bytes *out) {
         return parse_expected(p, "a string");
     *out = (struct bytes){arena_copy(p->m->arena, p->t.at, p->t.n), p->t.n};
     if (!out->at)
-        return parse_no_room(p);
+        return parse_out_of_memory(p);
     parse_advance(p);
     return true;
 }
@@ -46,7 +47,7 @@ static bool parse_subgraph(struct parser *p, struct graph *outer, struct graph *
         return parse_expected(p, "graph {");
     struct graph *g = *out = graph_new(p->m, outer);
     if (!g)
-        return parse_no_room(p);
+        return parse_out_of_memory(p);
     if (!parse_at(p, '{') && !parse_quoted(p, &g->name))
         return false;
     return parse_graph_body(p, g);
@@ -90,8 +91,8 @@ static bool parse_list(struct parser *p, struct graph *g, struct attr *out) {
         if (!parse_element(p, g, out->kind, &one))
             return false;
         if (!vec_room(p->m->arena, &list, out->n, &cap, size))
-            return parse_no_room(p);
-        // All members of the union start where it does.
+            return parse_out_of_memory(p);
+        // All members of the union have the same address.
         memcpy((char *)list + out->n++ * size, &one.s, size);
     }
     out->ints = list;
@@ -109,7 +110,7 @@ static bool parse_reference(struct parser *p, struct attr *out) {
 }
 
 static bool parse_plain_list(struct parser *p, struct graph *g, struct attr *out) {
-    // The first element tells: look behind the bracket, then go back to it.
+    // The first element determines the kind: look past the bracket, then return to it.
     struct lex here = p->lex;
     struct token bracket = p->t;
     parse_advance(p);
@@ -119,8 +120,7 @@ static bool parse_plain_list(struct parser *p, struct graph *g, struct attr *out
     out->kind = first.kind == LEX_STRING ? ATTR_STRINGS : is_int(first) ? ATTR_INTS : ATTR_FLOATS;
     out->n = 0;
     if (first.kind == LEX_MARK && first.mark == ']')
-        return parse_fail(p, &bracket,
-                          "what is this a list of? Write ints[], floats[] or strings[]");
+        return parse_fail(p, &bracket, "an empty list needs a kind: ints[], floats[] or strings[]");
     return parse_list(p, g, out);
 }
 

@@ -1,7 +1,7 @@
-// Graphs and functions from text: the inverse of print_graph.c. A value is made where its name is
-// first met, which may be before its own line. When the closing brace is reached, what still has no
-// origin is looked for in the enclosing graph, and so on outwards; what is left is an error at the
-// place where it was first met.
+// Parser of graphs and functions, the inverse of print_graph.c. The first occurrence of a name
+// creates its value, possibly before its definition. At the closing brace, undefined values are
+// resolved in the enclosing graph, which creates them there if necessary; so resolution proceeds
+// outwards. A value that is undefined in the outermost graph is an error at its first occurrence.
 #include <string.h>
 
 #include "ir/text/parse_graph.h"
@@ -14,11 +14,11 @@ static bool mention_named(struct parser *p, struct graph_parse *gp, const char *
         return true;
     struct arena *a = p->m->arena;
     *out = graph_add_value(gp->g, name, NULL);
-    // Value 0 has an entry too, so that ids are indices.
+    // Value 0 has an entry too: ids are indices.
     bool ok = out->i != 0;
     while (ok && gp->first.n <= out->i)
         ok = VEC_PUSH(a, &gp->first, at) && VEC_PUSH(a, &gp->state, (uint8_t)0);
-    return ok ? true : parse_no_room(p);
+    return ok ? true : parse_out_of_memory(p);
 }
 
 bool parse_mention(struct parser *p, struct graph_parse *gp, value_id *out) {
@@ -27,12 +27,11 @@ bool parse_mention(struct parser *p, struct graph_parse *gp, value_id *out) {
     if (at.kind != LEX_VALUE)
         return parse_expected(p, "a value such as %x");
     if (at.n == 0)
-        return parse_fail(p, &at, "a value needs a name; one that is left out is written _");
+        return parse_fail(p, &at, "a value needs a name; an omitted one is written _");
     parse_advance(p);
     return parse_intern(p, at, &name) && mention_named(p, gp, name, at, out);
 }
 
-// A value that gets its origin here, and must not have one yet.
 bool parse_define(struct parser *p, struct graph_parse *gp, value_id *out, bool may_be_input) {
     struct token at = p->t;
     if (!parse_mention(p, gp, out))
@@ -43,7 +42,6 @@ bool parse_define(struct parser *p, struct graph_parse *gp, value_id *out, bool 
     return true;
 }
 
-// key=value behind a value or a node; *known: the key is one of these.
 bool parse_rest(struct parser *p, struct token key, const char **doc, struct pairs *metadata,
                 struct bytes *extra, bool *known) {
     *known = true;
@@ -83,7 +81,7 @@ static bool parse_input(struct parser *p, struct graph_parse *gp) {
     const struct value *v = graph_value(gp->g, id);
     if (v->is_input || v->def.i)
         return parse_fail(p, &at, "%%%s is defined twice", v->name);
-    return (graph_add_input(gp->g, id) || parse_no_room(p)) && parse_value_rest(p, gp, id);
+    return (graph_add_input(gp->g, id) || parse_out_of_memory(p)) && parse_value_rest(p, gp, id);
 }
 
 static bool parse_sparse_param(struct parser *p, struct graph_parse *gp, value_id id) {
@@ -91,17 +89,17 @@ static bool parse_sparse_param(struct parser *p, struct graph_parse *gp, value_i
     if (!parse_sparse(p, &s))
         return false;
     graph_value(gp->g, id)->sparse_init = s;
-    return VEC_PUSH(p->m->arena, &gp->g->sparse_inits, id) ? true : parse_no_room(p);
+    return VEC_PUSH(p->m->arena, &gp->g->sparse_inits, id) ? true : parse_out_of_memory(p);
 }
 
-// The tensor of a parameter has the shape of the type that was just read.
+// Sets element type and dimensions of a parameter's tensor from its declared type.
 static bool shape_from_type(struct parser *p, const struct token *at, const struct type *type,
                             struct tensor *t) {
     if (!type_is_static(type))
-        return parse_fail(p, at, "a parameter has a type whose dimensions are numbers");
+        return parse_fail(p, at, "a parameter needs a type with numbers as dimensions");
     int64_t *dims = ARENA_ARRAY(p->m->arena, int64_t, type->rank);
     if (!dims)
-        return parse_no_room(p);
+        return parse_out_of_memory(p);
     for (int32_t i = 0; i < type->rank; i++)
         dims[i] = type->dims[i].size;
     t->elem = type->elem;
@@ -127,19 +125,19 @@ static bool parse_param(struct parser *p, struct graph_parse *gp, bool is_consta
     }
     struct tensor *t = ARENA_NEW(p->m->arena, struct tensor);
     if (!t)
-        return parse_no_room(p);
+        return parse_out_of_memory(p);
     if (!shape_from_type(p, &at, type, t) || (has_payload && !parse_payload(p, t)))
         return false;
     if (has_payload && !t->payload)
         return parse_expected(p, "the elements, {…}, x\"…\" or span(…),");
     t->name = graph_value(g, id)->name;
     graph_value(g, id)->is_constant = is_constant;
-    return (graph_add_init(g, id, t) || parse_no_room(p)) && parse_tensor_facts(p, t);
+    return (graph_add_init(g, id, t) || parse_out_of_memory(p)) && parse_tensor_facts(p, t);
 }
 
 static bool parse_output(struct parser *p, struct graph_parse *gp) {
     value_id id;
-    return parse_mention(p, gp, &id) && (graph_add_output(gp->g, id) || parse_no_room(p));
+    return parse_mention(p, gp, &id) && (graph_add_output(gp->g, id) || parse_out_of_memory(p));
 }
 
 static bool parse_declaration(struct parser *p, struct graph_parse *gp, bool is_outer) {
@@ -160,7 +158,7 @@ static bool parse_infos(struct parser *p, struct graph_parse *gp) {
             return false;
         graph_value(gp->g, id)->has_info = true;
         if (!VEC_PUSH(p->m->arena, &gp->g->infos, id))
-            return parse_no_room(p);
+            return parse_out_of_memory(p);
     }
     return parse_want(p, ')');
 }
@@ -170,7 +168,7 @@ bool parse_operator(struct parser *p, const char **name, const char **domain,
     *overload = NULL;
     *domain = pool_intern(p->m->pool, "");
     if (!*domain)
-        return parse_no_room(p);
+        return parse_out_of_memory(p);
     if (!parse_name(p, name))
         return false;
     if (!parse_take(p, '<'))
@@ -185,12 +183,12 @@ static bool parse_function_attr(struct parser *p, struct graph_parse *gp) {
     if (!parse_name(p, &name))
         return false;
     if (!parse_at(p, '='))
-        return VEC_PUSH(p->m->arena, &gp->attrs, name) ? true : parse_no_room(p);
+        return VEC_PUSH(p->m->arena, &gp->attrs, name) ? true : parse_out_of_memory(p);
     return parse_attr(p, gp->g, name, &one) &&
-           (VEC_PUSH(p->m->arena, &gp->defaults, one) || parse_no_room(p));
+           (VEC_PUSH(p->m->arena, &gp->defaults, one) || parse_out_of_memory(p));
 }
 
-// doc, metadata and extra are the function's where there is one.
+// doc, metadata and extra belong to the function, if the graph is the body of one.
 static bool parse_remark(struct parser *p, struct graph_parse *gp, struct token key, bool *known) {
     struct graph *g = gp->g;
     struct pair pair;
@@ -206,10 +204,10 @@ static bool parse_remark(struct parser *p, struct graph_parse *gp, struct token 
         return parse_hex(p, gp->f ? &gp->f->extra : &g->extra);
     if (parse_same(key, "quantization"))
         return parse_hex(p, &bytes) &&
-               (VEC_PUSH(p->m->arena, &g->quantization, bytes) || parse_no_room(p));
+               (VEC_PUSH(p->m->arena, &g->quantization, bytes) || parse_out_of_memory(p));
     if (gp->f && parse_same(key, "opset"))
         return parse_opset(p, &opset) &&
-               (VEC_PUSH(p->m->arena, &gp->opsets, opset) || parse_no_room(p));
+               (VEC_PUSH(p->m->arena, &gp->opsets, opset) || parse_out_of_memory(p));
     if (gp->f && parse_same(key, "attribute"))
         return parse_function_attr(p, gp);
     *known = false;
@@ -238,7 +236,7 @@ static bool parse_statement(struct parser *p, struct graph_parse *gp) {
         return parse_infos(p, gp);
     bool ok = parse_remark(p, gp, key, &known);
     return known ? ok
-                 : parse_fail(p, &key, "there is no statement \"%.*s\" in a %s",
+                 : parse_fail(p, &key, "unknown statement \"%.*s\" in a %s",
                               key.n < 60 ? (int)key.n : 60, key.at, gp->f ? "function" : "graph");
 }
 
@@ -264,14 +262,14 @@ static bool declare_by_default(struct parser *p, struct graph *g) {
             if (print_is_declared_by_default(g, n->out[k])) {
                 graph_value(g, n->out[k])->has_info = true;
                 if (!VEC_PUSH(p->m->arena, &g->infos, n->out[k]))
-                    return parse_no_room(p);
+                    return parse_out_of_memory(p);
             }
     }
     return true;
 }
 
-// What only the whole graph tells: outer values, what recomputes what, types of parameters,
-// declarations.
+// Resolves what needs the whole graph: captured values, references to recomputed nodes, types of
+// parameters, default declarations.
 static bool finish(struct parser *p, struct graph_parse *gp) {
     struct graph *g = gp->g;
     for (uint32_t i = 1; i < g->values.n && !p->stop; i++)
@@ -289,7 +287,7 @@ static bool finish(struct parser *p, struct graph_parse *gp) {
         struct value *v = graph_value(g, g->inits.at[i]);
         bool said = v->type || v->is_input || v->is_output || v->has_info;
         if (!said && !(v->type = tensor_type(p->m->arena, v->init)))
-            return parse_no_room(p);
+            return parse_out_of_memory(p);
     }
     return gp->has_infos || declare_by_default(p, g);
 }
@@ -319,7 +317,7 @@ bool parse_function(struct parser *p) {
     struct function f = {.body = graph_new(p->m, NULL)};
     struct graph_parse gp = {.g = f.body, .f = &f};
     if (!f.body)
-        return parse_no_room(p);
+        return parse_out_of_memory(p);
     if (!parse_operator(p, &f.name, &f.domain, &f.overload) || !parse_lines(p, &gp))
         return false;
     f.attrs = gp.attrs.at;
@@ -328,5 +326,5 @@ bool parse_function(struct parser *p) {
     f.n_defaults = gp.defaults.n;
     f.opsets = gp.opsets.at;
     f.n_opsets = gp.opsets.n;
-    return VEC_PUSH(p->m->arena, &p->m->functions, f) ? true : parse_no_room(p);
+    return VEC_PUSH(p->m->arena, &p->m->functions, f) ? true : parse_out_of_memory(p);
 }

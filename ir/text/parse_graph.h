@@ -1,13 +1,14 @@
-// A graph while its text is read: see parse_graph.c.
+// State of the parser for one graph: see parse_graph.c.
 #pragma once
 
 #include "ir/text/parse.h"
 
 enum value_state {
-    VALUE_DECLARED = 1, // a `value` line stands for it: it needs no other origin
-    VALUE_RESULT = 2,   // of the node that is being read
+    VALUE_DECLARED = 1, // by a `value` line: it needs no definition
+    VALUE_RESULT = 2,   // of the node being parsed
 };
 
+// An again(%of) of a node, resolved at the end of the graph.
 struct again {
     node_id node;
     value_id of;
@@ -17,22 +18,21 @@ struct again {
 struct graph_parse {
     struct graph *g;
     struct graph_parse *outer;
-    VEC(struct token) first; // by value: where it was met first
-    VEC(uint8_t) state;      // by value: see below
-    VEC(struct again) again; // to be resolved at the end
+    VEC(struct token) first; // by value: its first occurrence
+    VEC(uint8_t) state;      // by value: bits of enum value_state
+    VEC(struct again) again;
     bool has_infos;
-    // A function's own.
-    struct function *f;
+    struct function *f; // NULL: not the body of a function; the members below are for functions
     VEC(const char *) attrs;
     VEC(struct attr) defaults;
     VEC(struct opset) opsets;
 };
 
-// The value of the present token, made when it is new.
+// The value named by the lookahead; creates it if it is new.
 bool parse_mention(struct parser *p, struct graph_parse *gp, value_id *out);
-// The same where it gets its origin, and must not have one yet.
+// The same at the definition of the value; a second definition is an error.
 bool parse_define(struct parser *p, struct graph_parse *gp, value_id *out, bool may_be_input);
-// doc=, metadata=, extra= behind a value or a node; *known: the key is one of these.
+// doc=, metadata=, extra= after a value or a node; *known: `key` is one of these.
 bool parse_rest(struct parser *p, struct token key, const char **doc, struct pairs *metadata,
                 struct bytes *extra, bool *known);
 // Name<domain, overload>

@@ -1,5 +1,5 @@
-// Nodes from text: results = operator(operands, attributes) : types, and what planning knows of
-// them.
+// Parser of nodes: results = operator(operands, attributes) : types, then the facts of planning
+// (cost, workspace, again, device) and the rarer fields, in any order.
 #include "ir/text/parse_graph.h"
 
 typedef VEC(value_id) value_vec;
@@ -16,14 +16,14 @@ static bool parse_results(struct parser *p, struct graph_parse *gp, value_vec *o
         if (gp->state.n && gp->state.at[id.i] & VALUE_RESULT)
             return parse_fail(p, &at, "%%%s is defined twice", graph_value(gp->g, id)->name);
         if (!VEC_PUSH(p->m->arena, out, id))
-            return parse_no_room(p);
+            return parse_out_of_memory(p);
         if (id.i)
             gp->state.at[id.i] |= VALUE_RESULT;
     } while (parse_take(p, ','));
     return parse_want(p, '=');
 }
 
-// Operands, then attributes. A name is an attribute's when = follows.
+// One operand or attribute; operands come first. A word is the name of an attribute.
 static bool parse_operand(struct parser *p, struct graph_parse *gp, value_vec *in,
                           attr_vec *attrs) {
     struct token at = p->t;
@@ -33,7 +33,7 @@ static bool parse_operand(struct parser *p, struct graph_parse *gp, value_vec *i
             return parse_fail(p, &at, "operands come before attributes");
         if (!parse_take_word(p, "_") && !parse_mention(p, gp, &id))
             return false;
-        return VEC_PUSH(p->m->arena, in, id) ? true : parse_no_room(p);
+        return VEC_PUSH(p->m->arena, in, id) ? true : parse_out_of_memory(p);
     }
     const char *name;
     struct attr one;
@@ -41,7 +41,7 @@ static bool parse_operand(struct parser *p, struct graph_parse *gp, value_vec *i
         return parse_expected(p, "an operand or an attribute");
     if (!parse_name(p, &name) || !parse_attr(p, gp->g, name, &one))
         return false;
-    return VEC_PUSH(p->m->arena, attrs, one) ? true : parse_no_room(p);
+    return VEC_PUSH(p->m->arena, attrs, one) ? true : parse_out_of_memory(p);
 }
 
 static bool parse_result_types(struct parser *p, struct graph_parse *gp, const value_vec *out) {
@@ -56,7 +56,7 @@ static bool parse_result_types(struct parser *p, struct graph_parse *gp, const v
         if (k == out->n)
             return parse_fail(p, &at, "there are more types than results");
         if (t && !out->at[k].i)
-            return parse_fail(p, &at, "a result that is left out has no type");
+            return parse_fail(p, &at, "an omitted result has no type");
         if (t)
             graph_value(gp->g, out->at[k])->type = t;
         k++;
@@ -64,7 +64,7 @@ static bool parse_result_types(struct parser *p, struct graph_parse *gp, const v
     return true;
 }
 
-// Devices may be listed at the top; one that is not is added where it is met.
+// Adds a device that no `device` statement lists.
 static bool parse_device(struct parser *p, struct node *n) {
     const char *name;
     struct model *m = p->m;
@@ -75,14 +75,14 @@ static bool parse_device(struct parser *p, struct node *n) {
         n->device++;
     return n->device <= m->device_names.n || VEC_PUSH(m->arena, &m->device_names, name)
                ? true
-               : parse_no_room(p);
+               : parse_out_of_memory(p);
 }
 
 static bool parse_again(struct parser *p, struct graph_parse *gp, node_id id) {
     struct again one = {.node = id, .at = p->t};
     if (!parse_want(p, '(') || !parse_mention(p, gp, &one.of) || !parse_want(p, ')'))
         return false;
-    return VEC_PUSH(p->m->arena, &gp->again, one) ? true : parse_no_room(p);
+    return VEC_PUSH(p->m->arena, &gp->again, one) ? true : parse_out_of_memory(p);
 }
 
 static bool parse_amount(struct parser *p, int64_t *out) {
@@ -136,7 +136,7 @@ static bool parse_equation(struct parser *p, struct graph_parse *gp, value_vec *
     node_id id = graph_add_node(gp->g, domain, name, (struct values){in.at, (uint32_t)in.n},
                                 (struct values){out->at, (uint32_t)out->n});
     if (!id.i)
-        return parse_no_room(p);
+        return parse_out_of_memory(p);
     struct node *n = graph_node(gp->g, id);
     n->overload = overload;
     n->attrs = attrs.at;
@@ -147,7 +147,7 @@ static bool parse_equation(struct parser *p, struct graph_parse *gp, value_vec *
 bool parse_node(struct parser *p, struct graph_parse *gp) {
     value_vec out = {0};
     bool ok = parse_equation(p, gp, &out);
-    // The results of a line that is wrong are not missed as well.
+    // The results of a malformed line count as declared, which avoids follow-up errors.
     for (size_t i = 0; i < out.n; i++)
         if (out.at[i].i) {
             uint8_t *state = &gp->state.at[out.at[i].i];

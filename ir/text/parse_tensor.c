@@ -1,5 +1,6 @@
-// Tensors from text: the inverse of print_tensor.c. Numbers become bytes in memory; a reference
-// opens the file it names, once.
+// Parser of tensors, the inverse of print_tensor.c. Numbers are encoded to the bytes of the
+// payload, in memory. A span refers to a file, which is opened once per model; a range outside the
+// file is an error.
 #include <string.h>
 
 #include "ir/text/parse.h"
@@ -7,7 +8,7 @@
 
 static bool in_memory(struct parser *p, const void *bytes, size_t n, struct span *out) {
     struct source *s;
-    if (source_memory(p->m->arena, p->d, bytes, (int64_t)n, &s)) { // told there
+    if (source_memory(p->m->arena, p->d, bytes, (int64_t)n, &s)) { // reported there
         p->stop = true;
         p->t.kind = LEX_END;
         return false;
@@ -16,28 +17,28 @@ static bool in_memory(struct parser *p, const void *bytes, size_t n, struct span
     return true;
 }
 
-// The file beside the text, else where it is from the current folder. One that is not there is kept
-// as a source without bytes, so that the reference is not lost.
+// Opens the file in the folder of the text, else in the current folder. A missing file becomes a
+// source without bytes, which keeps the reference.
 static bool open_source(struct parser *p, const struct token *at, const char *path,
                         struct source **out) {
     struct arena *a = p->m->arena;
     struct diags quiet = diags_make(a);
     const char *beside = path[0] == '/' ? path : file_join(a, p->folder, path);
     if (!beside)
-        return parse_no_room(p);
+        return parse_out_of_memory(p);
     *out = NULL;
     if (source_open(a, &quiet, beside, out) && source_open(a, &quiet, path, out)) {
         diag_warning(p->d, DIAG_IO, loc_line(p->path, at->line, at->col),
                      "the file \"%s\" cannot be opened; the weights in it are missing", path);
         if (!(*out = ARENA_NEW(a, struct source)))
-            return parse_no_room(p);
+            return parse_out_of_memory(p);
         (*out)->fd = -1;
     }
-    (*out)->path = path; // as written, so that it is printed as it was read
+    (*out)->path = path; // as written: printing must reproduce it
     return VEC_PUSH(a, &p->m->sources, *out) &&
                    map_put_text(&p->sources, path, (int64_t)p->m->sources.n - 1)
                ? true
-               : parse_no_room(p);
+               : parse_out_of_memory(p);
 }
 
 static bool parse_reference(struct parser *p, struct span *out) {
@@ -59,7 +60,7 @@ static bool parse_reference(struct parser *p, struct span *out) {
     bool absent = s->fd < 0;
     if (out->offset < 0 || out->n_bytes < 0 ||
         (!absent && (out->offset > s->n_bytes || out->n_bytes > s->n_bytes - out->offset)))
-        return parse_fail(p, &at, "\"%s\" has %lld bytes; these are not all in it", path,
+        return parse_fail(p, &at, "the span exceeds the file \"%s\" of %lld bytes", path,
                           (long long)s->n_bytes);
     out->source = s;
     return true;
@@ -74,7 +75,7 @@ bool parse_span(struct parser *p, struct span *out) {
     return parse_hex(p, &b) && in_memory(p, b.at, b.n, out);
 }
 
-// One float of the given width, also nan(0x…).
+// One float of the given format, including nan(0x…).
 static bool parse_real(struct parser *p, enum number k, uint64_t *bits) {
     struct token at = p->t;
     if (at.kind != LEX_WORD || !number_parse(at.at, at.n, k, bits))
@@ -110,8 +111,8 @@ static bool parse_signed(struct parser *p, size_t size, uint64_t *u) {
     int64_t x;
     if (at.kind != LEX_WORD || !number_parse_int(at.at, at.n, &x))
         return parse_expected(p, "a whole number");
-    int64_t most = size == 8 ? INT64_MAX : ((int64_t)1 << (8 * size - 1)) - 1;
-    if (x > most || x < -most - 1)
+    int64_t max = size == 8 ? INT64_MAX : ((int64_t)1 << (8 * size - 1)) - 1;
+    if (x > max || x < -max - 1)
         return parse_fail(p, &at, "the number is out of the range of its type");
     parse_advance(p);
     *u = (uint64_t)x;
@@ -157,7 +158,7 @@ static bool parse_numbers(struct parser *p, struct tensor *t) {
         if (!parse_number(p, &bytes, form, size, k))
             return false;
     if (bytes.failed)
-        return parse_no_room(p);
+        return parse_out_of_memory(p);
     return parse_want(p, '}') && in_memory(p, str_text(&bytes), bytes.n, &t->data);
 }
 
@@ -170,7 +171,7 @@ static bool parse_strings(struct parser *p, struct tensor *t) {
             return parse_expected(p, "a string");
         struct bytes one = {(const uint8_t *)arena_copy(p->m->arena, p->t.at, p->t.n), p->t.n};
         if (!one.at || !VEC_PUSH(p->m->arena, &list, one))
-            return parse_no_room(p);
+            return parse_out_of_memory(p);
         parse_advance(p);
     }
     t->strings = list.at;
@@ -192,7 +193,7 @@ static enum payload payload_word(struct token t) {
     return PAYLOAD_NONE;
 }
 
-// `t` has its element type already. Leaves PAYLOAD_NONE when there is no payload here.
+// t->elem must be set. Leaves PAYLOAD_NONE when the lookahead starts no payload.
 bool parse_payload(struct parser *p, struct tensor *t) {
     t->payload = payload_word(p->t);
     if (t->payload)
@@ -206,7 +207,7 @@ bool parse_payload(struct parser *p, struct tensor *t) {
         bytes = p->t.kind == LEX_HEX || parse_at_word(p, "span");
         if (bytes && !parse_span(p, &t->data))
             return false;
-        // Without its file an external tensor has no source at all.
+        // An external tensor whose file is missing has no source.
         if (t->data.source && t->data.source->fd < 0 && !t->data.source->memory &&
             t->data.source->path[0] != '<')
             t->data = (struct span){0};
@@ -259,7 +260,7 @@ bool parse_tensor(struct parser *p, struct tensor **out) {
         return true;
     struct tensor *t = ARENA_NEW(p->m->arena, struct tensor);
     if (!t)
-        return parse_no_room(p);
+        return parse_out_of_memory(p);
     *out = t;
     return parse_elem(p, &t->elem) && parse_dims(p, &t->dims, &t->rank) && parse_payload(p, t) &&
            parse_tensor_facts(p, t);
@@ -268,7 +269,7 @@ bool parse_tensor(struct parser *p, struct tensor **out) {
 bool parse_sparse(struct parser *p, struct sparse **out) {
     struct sparse *s = *out = ARENA_NEW(p->m->arena, struct sparse);
     if (!s)
-        return parse_no_room(p);
+        return parse_out_of_memory(p);
     if (!parse_take_word(p, "sparse"))
         return parse_expected(p, "sparse[…]");
     if (!parse_dims(p, &s->dims, &s->rank) || !parse_want(p, '(') || !parse_tensor(p, &s->values) ||

@@ -1,4 +1,5 @@
-// Types and dimensions from text: the inverse of print_type.c.
+// Parser of types and dimensions, the inverse of print_type.c, which shows the syntax. parse_enter
+// bounds the nesting of types.
 #include <string.h>
 
 #include "ir/base/limits.h"
@@ -14,7 +15,7 @@ bool parse_is_elem(struct token t, enum elem *out) {
     text[t.n] = 0;
     if (elem_parse(text, out))
         return true;
-    // An element type that this version does not know goes by its number.
+    // An element type unknown to this version is written by its number: elem99.
     if (t.n > 4 && memcmp(text, "elem", 4) == 0 && number_parse_int(text + 4, t.n - 4, &x) &&
         x >= 0 && x <= INT32_MAX) {
         *out = (enum elem)x;
@@ -36,7 +37,7 @@ static bool parse_dim(struct parser *p, struct dim *out, struct bytes *extra) {
     struct token at = p->t;
     int64_t x;
     if (parse_take(p, '?')) {
-        // nothing is known
+        // unknown
     } else if (at.kind == LEX_WORD && number_parse_int(at.at, at.n, &x)) {
         if (x < 0)
             return parse_fail(p, &at, "a dimension cannot be negative");
@@ -66,11 +67,11 @@ static bool parse_shape(struct parser *p, struct type *t) {
         if ((dims.n && !parse_want(p, ',')) || !parse_dim(p, &one, &extra))
             return false;
         if (extra.n && !extras && !(extras = ARENA_ARRAY(p->m->arena, struct bytes, LIMIT_RANK)))
-            return parse_no_room(p);
+            return parse_out_of_memory(p);
         if (extra.n)
             extras[dims.n] = extra;
         if (!VEC_PUSH(p->m->arena, &dims, one))
-            return parse_no_room(p);
+            return parse_out_of_memory(p);
     }
     t->has_shape = true;
     t->rank = (int32_t)dims.n;
@@ -86,7 +87,7 @@ bool parse_dims(struct parser *p, const int64_t **out, int32_t *rank) {
         return false;
     int64_t *dims = ARENA_ARRAY(p->m->arena, int64_t, t.rank);
     if (!dims)
-        return parse_no_room(p);
+        return parse_out_of_memory(p);
     for (int32_t i = 0; i < t.rank; i++)
         dims[i] = t.dims[i].size;
     for (int32_t i = 0; i < t.rank; i++)
@@ -142,7 +143,7 @@ bool parse_type(struct parser *p, const struct type **out) {
         return true;
     struct type *t = ARENA_NEW(p->m->arena, struct type);
     if (!t)
-        return parse_no_room(p);
+        return parse_out_of_memory(p);
     if (!parse_enter(p))
         return false;
     bool ok = parse_kind(p, t) && (!parse_take_word(p, "as") || parse_name(p, &t->denotation)) &&

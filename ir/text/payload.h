@@ -1,17 +1,17 @@
-// How the text form writes the elements of a payload: which numbers, of which width. Printer and
-// parser ask the same function, so that they cannot disagree.
+// The text form of the elements of a payload: kind of number and width, by storage field and
+// element type. Printer and parser use the same function and so agree.
 #pragma once
 
 #include "ir/tensor.h"
 #include "ir/text/number.h"
 
 enum form {
-    FORM_HEX, // not as numbers
+    FORM_HEX, // bytes, no numbers
     FORM_FLOAT,
     FORM_SIGNED,
     FORM_UNSIGNED,
-    FORM_VARINT, // signed, as protobuf packs them
-    FORM_UVARINT
+    FORM_VARINT, // signed, packed by protobuf
+    FORM_UVARINT // unsigned, packed by protobuf
 };
 
 static inline enum form payload_raw_form(enum elem e, enum number *k) {
@@ -23,7 +23,7 @@ static inline enum form payload_raw_form(enum elem e, enum number *k) {
         *k = NUMBER_BF16;
         return FORM_FLOAT;
     case ELEM_F32:
-    case ELEM_C64: // real and imaginary part in turn
+    case ELEM_C64: // pairs of real and imaginary part
         *k = NUMBER_F32;
         return FORM_FLOAT;
     case ELEM_F64:

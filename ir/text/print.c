@@ -1,7 +1,10 @@
-// The text of a model: see text.h and docs/ir.md. Stages: the model's own lines, the graph
-// (print_graph.c), functions.
+// Printer of the text form: see text.h and docs/ir.md. This file has the primitives of all print_*
+// files and the entry point print_model. Stages: statements of the model, main graph
+// (print_graph.c), functions. The output depends on the model only, not on ids, addresses or
+// locale.
 #include "ir/text/print.h"
 
+#include <assert.h>
 #include <locale.h>
 #include <string.h>
 
@@ -101,7 +104,7 @@ void print_metadata_lines(struct printer *p, const struct pairs *pairs) {
 
 static void opset_line(struct printer *p, const struct opset *o) {
     print_begin(p, "opset ");
-    if (o->domain) { // left out, it means the standard one, as the empty one does
+    if (o->domain) { // NULL and "" both mean the standard domain; they print differently
         print_word(p->out, o->domain);
         str_add_char(p->out, ' ');
     }
@@ -113,7 +116,6 @@ static void opset_line(struct printer *p, const struct opset *o) {
     print_end(p);
 }
 
-// MatMul, or FusedMatMul<com.microsoft>, or Op<domain, overload>.
 void print_operator(struct str *out, const char *name, const char *domain, const char *overload) {
     print_word(out, name ? name : "");
     if ((domain && *domain) || overload) {
@@ -177,7 +179,7 @@ static void model_lines(struct printer *p, const struct model *m) {
     }
     if (m->extra.n)
         print_hex_line(p, "extra", m->extra);
-    // The order shows by itself; the other facts have to be said.
+    // The order of the lines shows FACT_TOPO; the other facts are printed.
     if (m->facts & ~(unsigned)FACT_TOPO) {
         str_add(p->out, "facts ");
         fact_print(p->out, m->facts & ~(unsigned)FACT_TOPO);
@@ -186,8 +188,9 @@ static void model_lines(struct printer *p, const struct model *m) {
 }
 
 status print_model(struct str *out, const struct model *m, struct diags *d) {
+    assert(out && m && m->graph && d);
     struct printer p = {.out = out, .d = d, .scratch = arena_make(m->arena->mem)};
-    // A caller's locale may write decimals with a comma.
+    // The locale of the caller may have a decimal comma.
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t before = plain ? uselocale(plain) : (locale_t)0;
     model_lines(&p, m);

@@ -1,4 +1,4 @@
-// What the printers of the text form share: see text.h.
+// Shared by the printers of the text form: see text.h.
 #pragma once
 
 #include "ir/text/text.h"
@@ -11,7 +11,7 @@ struct printer {
     int indent;
 };
 
-// A name without quotes where it can do without, else quoted. `_` means "none" and is quoted.
+// A name, in quotes only if the lexer needs them. The name `_` is quoted: bare it means "none".
 void print_word(struct str *out, const char *word);
 void print_quoted(struct str *out, const char *text); // NULL: _
 void print_value(struct str *out, const struct value *v);
@@ -23,8 +23,8 @@ void print_dims(struct str *out, const int64_t *dims, int32_t rank); // [2,3]
 void print_elem(struct str *out, enum elem e);
 void print_span(struct printer *p, struct span s); // x"…" or span(…)
 void print_payload(struct printer *p, const struct tensor *t);
-// (name=…, doc="…"), or nothing. A name that goes without saying is not printed.
-void print_tensor_facts(struct printer *p, const struct tensor *t, const char *usual_name);
+// (name=…, doc="…"), or nothing. Omits the name if it is `default_name`.
+void print_tensor_facts(struct printer *p, const struct tensor *t, const char *default_name);
 void print_tensor(struct printer *p, const struct tensor *t);
 void print_sparse(struct printer *p, const struct sparse *s);
 
@@ -33,7 +33,7 @@ void print_attr(struct printer *p, const struct attr *a);
 
 // print_graph.c
 void print_graph_body(struct printer *p, const struct graph *g);  // { … }
-void print_graph_lines(struct printer *p, const struct graph *g); // what is between the braces
+void print_graph_lines(struct printer *p, const struct graph *g); // the lines between the braces
 
 // print.c: lines and words
 void print_begin(struct printer *p, const char *keyword);
@@ -44,6 +44,6 @@ void print_metadata_lines(struct printer *p, const struct pairs *pairs);
 // MatMul, or FusedMatMul<com.microsoft>, or Op<domain, overload>.
 void print_operator(struct str *out, const char *name, const char *domain, const char *overload);
 
-// Declarations (graph.infos) are as a reader expects when they are those of the results of nodes
-// that have a type and are not outputs, in order. Only others are spelled out.
+// Whether a node's result is in the default list of declarations (graph.infos): it has a type and
+// is not an output. The list is printed only if it differs from the default.
 bool print_is_declared_by_default(const struct graph *g, value_id v);

@@ -1,6 +1,6 @@
-// Attributes as text: name=value. The form of the value tells its kind: 1 is an integer, 1.0 a
-// float, "a" a string, f32[2] {…} a tensor, [1,2] a list; what has no elements to tell it by is
-// preceded by a word: ints[], type f32[2], tensors[…].
+// Printer of attributes: name=value. The syntax of the value determines its kind: 1 is an integer,
+// 1.0 a float, "a" a string, f32[2] {…} a tensor, [1,2] a list. A keyword precedes what would be
+// ambiguous: ints[], type f32[2], tensors[…].
 #include "ir/text/number.h"
 #include "ir/text/print.h"
 

@@ -1,12 +1,12 @@
-// The text of a graph: what is said about it, inputs, parameters, nodes in order, outputs, and what
-// else is declared. Only what the lines before leave open is declared, so that a plain graph has no
-// such lines.
+// Printer of a graph: documentation and metadata, inputs, parameters, nodes in order, outputs, then
+// declarations. A declaration is printed only for facts that the other lines do not imply; a
+// typical graph has none.
 #include <stdlib.h>
 #include <string.h>
 
 #include "ir/text/print.h"
 
-// What is rarely said, behind what is always said.
+// The rare fields of a value or node, at the end of its line.
 static void print_rest(struct str *out, const char *doc, const struct pairs *metadata,
                        struct bytes extra) {
     if (doc) {
@@ -94,11 +94,11 @@ static void print_result_types(struct printer *p, const struct graph *g, const s
         n_typed--;
     for (uint32_t k = 0; k < n_typed; k++) {
         str_add(p->out, k ? ", " : " : ");
-        print_type(p->out, graph_value(g, n->out[k])->type); // value 0 has none
+        print_type(p->out, graph_value(g, n->out[k])->type); // value 0 has no type
     }
 }
 
-// The recomputed node goes by its first result that has a name.
+// A recomputed node is identified by its first result.
 static const struct value *name_of_node(const struct graph *g, node_id id) {
     const struct node *n = graph_node(g, id);
     for (uint32_t k = 0; id.i && !n->removed && k < n->n_out; k++)
@@ -139,7 +139,7 @@ static void node_line(struct printer *p, const struct graph *g, const struct nod
     print_end(p);
 }
 
-// Marks what the nodes of the graph read, so that a value without any origin is not lost.
+// Marks the values that nodes read: one without a definition needs a declaration.
 static bool *find_read(struct printer *p, const struct graph *g) {
     bool *read = ARENA_ARRAY(&p->scratch, bool, g->values.n);
     struct uses uses;
@@ -152,8 +152,8 @@ static bool *find_read(struct printer *p, const struct graph *g) {
     return read;
 }
 
-// Does the type of a parameter go without saying: is it just that of its tensor? Where ONNX has a
-// place for it, it is said.
+// Whether the type of a parameter needs no line of its own: it is that of its tensor, and ONNX has
+// no separate entry for it.
 static bool is_plain(const struct value *v) {
     const struct type *t = v->type;
     if (!t)
@@ -171,13 +171,13 @@ static bool is_plain(const struct value *v) {
     return true;
 }
 
-// What the lines so far left unsaid.
+// Declares the facts of a value that the previous lines do not imply.
 static void declaration_line(struct printer *p, const struct value *v) {
     bool more = v->doc || v->metadata.n || v->extra.n;
     if (v->is_input)
         return;
     if (v->outer.i) {
-        bool typed = v->type && (v->has_info || v->is_output); // else it is the outer one's
+        bool typed = v->type && (v->has_info || v->is_output); // else it has the outer type
         if (more || typed)
             value_line(p, "outer", v, typed);
     } else if (v->init) {
@@ -187,7 +187,7 @@ static void declaration_line(struct printer *p, const struct value *v) {
         if (more)
             value_line(p, "value", v, false);
     } else {
-        value_line(p, "value", v, true); // it has no origin
+        value_line(p, "value", v, true); // no definition
     }
 }
 
@@ -195,8 +195,8 @@ static int by_name(const void *a, const void *b) {
     return strcmp((*(const struct value *const *)a)->name, (*(const struct value *const *)b)->name);
 }
 
-// Values with an origin come in its order, the others by name: ids depend on how a graph was made,
-// and must not show.
+// Defined values come in the order of their definitions, the others by name. Ids depend on how the
+// graph was built and must not affect the text.
 static void declaration_lines(struct printer *p, const struct graph *g) {
     bool *read = find_read(p, g);
     const struct value **others = ARENA_ARRAY(&p->scratch, const struct value *, g->values.n);
@@ -281,7 +281,7 @@ void print_graph_lines(struct printer *p, const struct graph *g) {
     infos_line(p, g);
 }
 
-// Subgraphs nest no deeper than the reader's and the verifier's limit, so recursion is bounded.
+// Reader and verifier limit the nesting of subgraphs, so recursion is bounded.
 void print_graph_body(struct printer *p, const struct graph *g) {
     str_add(p->out, "{\n");
     p->indent++;

@@ -1,12 +1,12 @@
-// Tensors and their payloads as text. A payload is printed as numbers when these give back
-// its bytes exactly, else as hexadecimal bytes; a large one in a file as a reference to it.
+// Printer of tensors and their payloads. A payload prints as numbers if they reproduce its bytes
+// exactly, else as hexadecimal bytes. A large payload in a file prints as a reference to the file.
 #include "ir/text/number.h"
 #include "ir/text/payload.h"
 #include "ir/text/print.h"
 
 #include <string.h>
 
-// A source with a name in angle brackets cannot be opened again: its bytes have to be in the text.
+// A source with a name in angle brackets is not a file: its bytes must be in the text.
 static bool is_file(const struct source *s) {
     return s && s->path[0] != '<';
 }
@@ -25,7 +25,7 @@ static void print_reference(struct str *out, struct span s) {
     str_addf(out, ", %lld, %lld)", (long long)s.offset, (long long)s.n_bytes);
 }
 
-// NULL when it cannot be read, which p->st then tells.
+// NULL: the bytes cannot be read, and p->st is set.
 static uint8_t *read_span(struct printer *p, struct span s) {
     size_t n = s.source ? (size_t)s.n_bytes : 0;
     uint8_t *bytes = arena_alloc(&p->scratch, n);
@@ -49,7 +49,7 @@ void print_span(struct printer *p, struct span s) {
         print_hex(p->out, bytes, s.source ? (size_t)s.n_bytes : 0);
 }
 
-// One varint in its shortest form: its length, 0 when it is not one.
+// Decodes one varint of minimal length; returns its length, 0: there is none.
 static size_t read_varint(const uint8_t *at, size_t n, uint64_t *x) {
     *x = 0;
     for (size_t i = 0; i < n && i < 10; i++) {
@@ -142,14 +142,14 @@ void print_payload(struct printer *p, const struct tensor *t) {
         print_pairs(p->out, &t->external);
         if (t->data.source) {
             str_add_char(p->out, ' ');
-            if (is_file(t->data.source)) // also a small one: it is not in the model
+            if (is_file(t->data.source)) // external data stay in their file, whatever their size
                 print_reference(p->out, t->data);
             else
                 print_span(p, t->data);
         }
         return;
     }
-    const char *gap = *words[t->payload] ? " " : ""; // a word needs one before another
+    const char *gap = *words[t->payload] ? " " : ""; // separates the keyword from another word
     str_add(p->out, words[t->payload]);
     if (is_inline(t->data)) {
         print_numbers(p, t, gap);
@@ -164,10 +164,10 @@ static void open_fact(struct str *out, bool *any) {
     *any = true;
 }
 
-void print_tensor_facts(struct printer *p, const struct tensor *t, const char *usual_name) {
+void print_tensor_facts(struct printer *p, const struct tensor *t, const char *default_name) {
     struct str *out = p->out;
     bool any = false;
-    if (t->name && (!usual_name || strcmp(t->name, usual_name) != 0)) {
+    if (t->name && (!default_name || strcmp(t->name, default_name) != 0)) {
         open_fact(out, &any);
         str_add(out, "name=");
         print_word(out, t->name);

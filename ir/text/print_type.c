@@ -1,8 +1,12 @@
-// Types as text: f32[8,784], i64[N,?], f32[] (rank 0), f32[*] (rank unknown), seq(f32[*]), opt(…),
-// map(i64, f32[*]), sparse f32[3,3], opaque("domain", "name"), ? (a type that says nothing), and _
-// for no type at all. Denotations follow as words: f32[8 as DATA_BATCH,3] as IMAGE.
-// Unknown fields follow as bytes: f32[8 with x"…"] with x"…", where a second run of bytes is that
-// of the part that the kind has, and a third that of the shape.
+// Printer of types:
+//
+//     f32[8,784]  i64[N,?]  f32[] (rank 0)  f32[*] (unknown rank)  sparse f32[3,3]
+//     seq(f32[*])  opt(…)  map(i64, f32[*])  opaque("domain", "name")
+//     ? (a type message without a kind)  _ (no type)
+//
+// Denotations follow as words: f32[8 as DATA_BATCH,3] as IMAGE. Unknown protobuf fields follow as
+// bytes: f32[8 with x"…"] with x"…" x"…" x"…", for the type message, the message of its kind, and
+// its shape.
 #include "ir/text/number.h"
 #include "ir/text/print.h"
 
@@ -57,7 +61,7 @@ static void print_shape(struct str *out, const struct type *t) {
     str_add_char(out, ']');
 }
 
-// Types nest no deeper than the reader's limit, so recursion is bounded.
+// The reader limits the nesting of types, so recursion is bounded.
 void print_type(struct str *out, const struct type *t) {
     if (!t) {
         str_add_char(out, '_');

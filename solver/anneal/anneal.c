@@ -8,9 +8,9 @@
 
 enum { SPREAD_EVERY = 32, TRADE_EVERY = 16, WINDOW_EVERY = 8192 };
 
-bool anneal_make(struct arena *a, const struct problem *p, int64_t budget_bytes, bool free_order,
-                 uint64_t seed, uint64_t chain, struct anneal *out) {
-    *out = (struct anneal){.free_order = free_order, .rng = rng_make(seed, chain)};
+bool anneal_make(struct arena *a, const struct problem *p, int64_t budget_bytes, uint64_t seed,
+                 uint64_t chain, struct anneal *out) {
+    *out = (struct anneal){.rng = rng_make(seed, chain)};
     if (!state_make(a, p, budget_bytes, &out->st))
         return false;
     double cost = 0, bytes = 1;

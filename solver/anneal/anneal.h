@@ -39,9 +39,10 @@ struct anneal {
     int64_t n_moves, n_accepted;
 };
 
-// False: out of memory. The sequence is empty until anneal_start.
-bool anneal_make(struct arena *a, const struct problem *p, int64_t budget_bytes, bool free_order,
-                 uint64_t seed, uint64_t chain, struct anneal *out);
+// False: out of memory. The sequence is empty until anneal_start; first
+// runs keep the given order until free_order is set.
+bool anneal_make(struct arena *a, const struct problem *p, int64_t budget_bytes, uint64_t seed,
+                 uint64_t chain, struct anneal *out);
 
 // Starts from a sequence; what is remembered as best stays, unless the budget has changed.
 void anneal_start(struct anneal *an, const int32_t *order, int32_t n);

@@ -7,7 +7,7 @@ enum { AGAIN_TRIES = 16 };
 
 // ---- adding
 
-// Plans to run `node` before slot; of its inputs, those that are not held there are run again too
+// Plans to run `node` before slot; inputs that are not held there are recomputed too
 // (with probability `again` of 256) or held longer.
 static bool plan_node(struct anneal *an, int32_t node, int32_t slot, uint32_t again,
                       int32_t depth) {

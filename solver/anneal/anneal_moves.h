@@ -16,11 +16,11 @@ bool move_pull(struct anneal *an); // a run, and what it needs, to an earlier pl
 bool move_push(struct anneal *an); // a run, and what needs it, to a later place
 
 // Shared by the moves.
-void anneal_look_elsewhere(struct anneal *an);                 // another window
-int32_t anneal_random_run(struct anneal *an);                  // a slot with a run, in the window
-int32_t anneal_random_node_again(struct anneal *an);           // one that runs again; -1
-int32_t anneal_random_again(struct anneal *an);                // a slot whose run may go; -1
-int32_t anneal_index(const struct state *st, int32_t slot);    // among the runs of its node
+void anneal_look_elsewhere(struct anneal *an);              // another window
+int32_t anneal_random_run(struct anneal *an);               // a slot with a run, in the window
+int32_t anneal_random_node_again(struct anneal *an);        // one that is recomputed; -1
+int32_t anneal_random_again(struct anneal *an);             // a slot whose run may be removed; -1
+int32_t anneal_index(const struct state *st, int32_t slot); // among the runs of its node
 int32_t anneal_next_run(const struct state *st, int32_t slot); // first >= slot; -1: none
 void anneal_cascade(struct anneal *an, int32_t slot); // removes a run and what it leaves idle
 bool anneal_plan(struct anneal *an, int32_t node, int32_t slot); // fills the plan

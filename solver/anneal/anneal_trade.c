@@ -1,8 +1,8 @@
 // The compound move of the annealing: near the border of the budget the problem is a knapsack, and
-// one large recomputation is worth several small ones. Either a node is run again and then whatever
-// has become needless is taken away, or a run is taken away and the bytes that it held down are
-// saved elsewhere, by the cheapest of a few random recomputations across the peak, one after the
-// other. Single moves would have to climb in between.
+// one large recomputation is worth several small ones. Either a node is recomputed once
+// more and the runs that are unnecessary now are removed, or a run is removed and its bytes are
+// saved elsewhere by repeatedly adding the cheapest of a few random recomputations across the peak.
+// Single moves would have to pass through worse sequences in between.
 #include "solver/anneal/anneal_moves.h"
 
 enum { TRIM_TRIES = 24, FILL_STEPS = 40, FILL_TRIES = 24, RUIN_REACH = 12 };

@@ -44,8 +44,7 @@ bool chains_make(struct chains *cs, struct solve_run *r) {
         struct chain *ch = &cs->at[c];
         ch->arena = arena_make(r->arena->mem);
         ch->budget_bytes = o->budget_bytes;
-        ch->failed =
-            !anneal_make(&ch->arena, r->p, o->budget_bytes, false, o->seed, (uint64_t)c, &ch->an);
+        ch->failed = !anneal_make(&ch->arena, r->p, o->budget_bytes, o->seed, (uint64_t)c, &ch->an);
         n_good += !ch->failed;
     }
     return n_good > 0;
@@ -130,7 +129,7 @@ static void plan_chain(struct chains *cs, int32_t c, const struct sequence *incu
             ch->initial_temperature = exploit_temperature[turn % 4];
         }
     } else if (best_cost(ch) != INT64_MAX && ch->an.st.p->n > FRESH_NODES) {
-        from = (struct sequence){ch->an.best, ch->an.n_best}; // a fresh start is too dear
+        from = (struct sequence){ch->an.best, ch->an.n_best}; // a fresh start is too expensive
     }
     ch->descend = cs->n_rounds > 0 && best_cost(ch) == INT64_MAX && from.at == fresh.at;
     if (ch->descend && ch->start.at.n > 0)

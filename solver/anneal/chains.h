@@ -34,7 +34,7 @@ struct chains {
     struct sequence given, greedy; // what chains start from
 };
 
-// False: no room for even one chain.
+// False: not enough memory for one chain.
 bool chains_make(struct chains *cs, struct solve_run *r);
 void chains_free(struct chains *cs);
 

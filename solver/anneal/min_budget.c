@@ -62,7 +62,7 @@ void min_budget_search(struct solve_run *r) {
     struct sequence given;
     int64_t work = SEARCH_STAGES * (STAGE_WORK + (int64_t)STAGE_WORK_PER_NODE * r->p->n);
     bool ok = sequence_given(r->p, &scratch, &given) && min_budget_set(&least, &scratch, given) &&
-              anneal_make(&scratch, r->p, r->floor_bytes, false, r->options->seed, 0, &an) &&
+              anneal_make(&scratch, r->p, r->floor_bytes, r->options->seed, 0, &an) &&
               min_budget_descend(&an, &least, r->floor_bytes, work, r->stop);
     if (ok && r->options->free_order) { // from the given order's best: it is found faster
         an.free_order = true;

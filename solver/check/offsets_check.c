@@ -1,15 +1,16 @@
-// The independent check of offsets. It sweeps the arena from low to high addresses and keeps, over
-// time, the highest end so far: a buffer may start where, during its whole life, nothing reaches
-// above its offset. The ends are held in a segment tree, so n buffers take n log n. The searches
-// look at time and address the other way round; nothing is shared with them.
-#include <stdlib.h>
-
+// The independent check of offsets: a sweep line over addresses. Buffers are visited by increasing
+// offset. A segment tree over time keeps the highest end of the visited buffers; a buffer overlaps
+// one of them if and only if the highest end during its lifetime is above its offset. O(n log n).
+// The allocators sweep over time instead, and share no code with this file.
 #include "solver/check/offsets_check.h"
 
+#include <assert.h>
+#include <stdlib.h>
+
 struct tree {
-    size_t n;       // leaves: stretches between neighbouring moments
+    size_t n;       // leaves: intervals between consecutive moments
     size_t *inside; // per node: the buffer with the highest end anywhere below, + 1; 0: none
-    size_t *across; // per node: the highest of those that cover it whole, + 1
+    size_t *across; // per node: the same over the buffers that are live in its whole interval
     const struct buffer *buffers;
     const int64_t *offset;
 };
@@ -22,30 +23,45 @@ static size_t higher(const struct tree *t, size_t x, size_t y) {
     return end_of(t, x) >= end_of(t, y) ? x : y;
 }
 
-static size_t tree_highest(const struct tree *t, size_t node, size_t from, size_t to, size_t lo,
-                           size_t hi) {
-    if (hi <= from || to <= lo)
-        return 0;
-    if (lo <= from && to <= hi)
-        return t->inside[node];
-    size_t middle = from + (to - from) / 2;
-    size_t below = higher(t, tree_highest(t, 2 * node, from, middle, lo, hi),
-                          tree_highest(t, 2 * node + 1, middle, to, lo, hi));
-    return higher(t, t->across[node], below);
+// A node of the tree and the leaves below it: from up to, not including, to.
+struct tree_node {
+    size_t index, from, to;
+};
+
+static struct tree_node root_of(const struct tree *t) {
+    return (struct tree_node){1, 0, t->n};
 }
 
-static void tree_raise(struct tree *t, size_t node, size_t from, size_t to, size_t lo, size_t hi,
-                       size_t b) {
-    if (hi <= from || to <= lo)
+static struct tree_node left_of(struct tree_node at) {
+    return (struct tree_node){2 * at.index, at.from, at.from + (at.to - at.from) / 2};
+}
+
+static struct tree_node right_of(struct tree_node at) {
+    return (struct tree_node){2 * at.index + 1, at.from + (at.to - at.from) / 2, at.to};
+}
+
+// The buffer with the highest end over the leaves lo .. hi - 1, + 1; 0: none.
+static size_t tree_highest(const struct tree *t, struct tree_node at, size_t lo, size_t hi) {
+    if (hi <= at.from || at.to <= lo)
+        return 0;
+    if (lo <= at.from && at.to <= hi)
+        return t->inside[at.index];
+    size_t below =
+        higher(t, tree_highest(t, left_of(at), lo, hi), tree_highest(t, right_of(at), lo, hi));
+    return higher(t, t->across[at.index], below);
+}
+
+// Adds buffer b - 1 to the leaves lo .. hi - 1.
+static void tree_add(struct tree *t, struct tree_node at, size_t lo, size_t hi, size_t b) {
+    if (hi <= at.from || at.to <= lo)
         return;
-    t->inside[node] = higher(t, t->inside[node], b);
-    if (lo <= from && to <= hi) {
-        t->across[node] = higher(t, t->across[node], b);
+    t->inside[at.index] = higher(t, t->inside[at.index], b);
+    if (lo <= at.from && at.to <= hi) {
+        t->across[at.index] = higher(t, t->across[at.index], b);
         return;
     }
-    size_t middle = from + (to - from) / 2;
-    tree_raise(t, 2 * node, from, middle, lo, hi, b);
-    tree_raise(t, 2 * node + 1, middle, to, lo, hi, b);
+    tree_add(t, left_of(at), lo, hi, b);
+    tree_add(t, right_of(at), lo, hi, b);
 }
 
 struct row {
@@ -77,8 +93,8 @@ static size_t time_index(const int64_t *moment, size_t n, int64_t time) {
     return lo;
 }
 
-static status check_alone(const struct buffer *b, size_t i, int64_t offset, int64_t arena_bytes,
-                          struct diags *d) {
+static status check_one(const struct buffer *b, size_t i, int64_t offset, int64_t arena_bytes,
+                        struct diags *d) {
     if (offset < 0 || b->size < 0 || b->size > arena_bytes || offset > arena_bytes - b->size)
         return diag_error(d, DIAG_VERIFY, loc_none(),
                           "buffer %zu of %lld bytes at offset %lld is not within the arena of %lld",
@@ -89,7 +105,7 @@ static status check_alone(const struct buffer *b, size_t i, int64_t offset, int6
                           (long long)b->alignment);
     if (b->is_fixed && offset != b->fixed)
         return diag_error(d, DIAG_VERIFY, loc_none(),
-                          "buffer %zu is at offset %lld, but was fixed at %lld", i,
+                          "buffer %zu is at offset %lld, but its offset is fixed at %lld", i,
                           (long long)offset, (long long)b->fixed);
     return ST_OK;
 }
@@ -100,19 +116,21 @@ static status sweep(struct tree *t, const struct row *row, size_t n_rows, const 
         size_t i = row[r].buffer;
         size_t lo = time_index(moment, n_moments, t->buffers[i].lower);
         size_t hi = time_index(moment, n_moments, t->buffers[i].upper);
-        size_t under = tree_highest(t, 1, 0, t->n, lo, hi);
-        if (end_of(t, under) > row[r].offset)
+        size_t highest = tree_highest(t, root_of(t), lo, hi);
+        if (end_of(t, highest) > row[r].offset)
             return diag_error(d, DIAG_VERIFY, loc_none(),
-                              "buffers %zu and %zu overlap in time and in addresses", under - 1, i);
-        tree_raise(t, 1, 0, t->n, lo, hi, i + 1);
+                              "buffers %zu and %zu overlap in time and in addresses", highest - 1,
+                              i);
+        tree_add(t, root_of(t), lo, hi, i + 1);
     }
     return ST_OK;
 }
 
 status offsets_check(const struct buffer *buffers, size_t n, const int64_t *offset,
                      int64_t arena_bytes, struct arena *a, struct diags *d) {
+    assert((buffers && offset) || n == 0);
     for (size_t i = 0; i < n; i++) {
-        status st = check_alone(&buffers[i], i, offset[i], arena_bytes, d);
+        status st = check_one(&buffers[i], i, offset[i], arena_bytes, d);
         if (st != ST_OK)
             return st;
     }

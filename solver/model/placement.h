@@ -54,7 +54,7 @@ struct placement {
     struct route *route;        // [from * n_places + to]
     const char **resource_name; // a device's name, a link's or a bus's
     int64_t *cost;              // [node * n_devices + device]; -1: the node cannot run there
-    int64_t *resident_bytes;    // per node: held throughout by every device that runs it
+    int64_t *resident_bytes;    // per node: persistent memory on every device that runs it
     int64_t *move_cost;         // per node: time over a link that goes by nodes
     int32_t *group;             // per node: nodes of one group share a device; 0 .. n_groups - 1
     int32_t n_groups;

@@ -64,7 +64,7 @@ status problem_read(struct arena *a, struct diags *d, const struct source *s, st
 int64_t problem_base_cost(const struct problem *p); // every node once
 
 // The peak when every node runs once, in the given order, and is held until its last use.
-// `scratch` gives room for one array; -1: no room.
+// Uses `scratch` for one array; -1: out of memory.
 int64_t problem_given_peak(const struct problem *p, struct arena *scratch);
 
 // A lower bound on any peak in any order: the largest of inputs + output + workspace over all

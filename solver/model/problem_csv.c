@@ -1,4 +1,4 @@
-// Problems from CSV, for people with a spreadsheet or a script (docs/solver.md). One file, two
+// Problems from CSV, as spreadsheets and scripts write it (docs/solver.md). One file, two
 // tables, each with a header line that names its columns; empty lines and lines that start with #
 // are skipped:
 //

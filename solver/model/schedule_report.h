@@ -4,7 +4,7 @@
 #include "solver/model/schedule.h"
 
 // A few lines: status, peak and budget, cost and overhead, bound and gap, what the order alone
-// saved. False: no room.
+// saved. False: out of memory.
 bool schedule_report(struct str *out, const struct problem *p, const struct schedule *s,
                      struct arena *scratch);
 

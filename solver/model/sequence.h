@@ -16,15 +16,15 @@ struct sequence_facts {
     int64_t peak_bytes; // persistent_bytes included
     int64_t cost;
     int32_t peak_at;  // position of the peak, the first one
-    int32_t wrong_at; // -1: fine; else the first position whose node lacks an input, or runs again
-                      // though it is a `once` node; n: a node never runs
+    int32_t wrong_at; // -1: fine; else the first position whose node lacks an input, or is
+                      // recomputed although it is a `once` node; n: a node never runs
 };
 
-// False: no room in the scratch arena. O(length of the sequence + edges that its nodes read).
+// False: out of memory. O(length of the sequence + edges that its nodes read).
 bool sequence_measure(const struct problem *p, struct sequence s, struct arena *scratch,
                       struct sequence_facts *out);
 
-// The bytes over a budget, summed over all positions of a right sequence. False: no room.
+// The bytes over a budget, summed over all positions of a valid sequence. False: out of memory.
 bool sequence_excess(const struct problem *p, struct sequence s, int64_t budget_bytes,
                      struct arena *scratch, int64_t *excess_bytes);
 
@@ -34,8 +34,8 @@ bool sequence_to_steps(const struct problem *p, struct sequence s, struct arena 
                        struct steps *out);
 bool sequence_of_steps(struct steps s, struct arena *a, struct sequence *out); // computes only
 
-// Without the instances that nobody reads before the next one or the end (a kept node's last
-// instance, and every node's first, stay), until there is none. In place.
+// Without dead instances: those that are not read before the next one or the end (a kept node's
+// last instance, and every node's first, stay), until there is none. In place.
 bool sequence_prune(const struct problem *p, struct sequence *s, struct arena *scratch);
 
 // Every node once, in the given order.

@@ -4,8 +4,8 @@
 //
 //   run v on d            d computes v. A node may run on several devices (copies), and on one
 //                         device several times (recomputation).
-//   fetch v to p from q   p gets v from q. To the host it is an offload, from the host a fetch from
-//                         cold storage.
+//   fetch v to p from q   p gets v from q. To the host it is an offload, from the host a
+//                         reload.
 //
 // Each task makes an *instance* of its node at its place. A run, or a fetch from there, binds to
 // the latest earlier instance of what it reads at that place. docs/placement.md tells when tasks
@@ -41,7 +41,7 @@ struct strategy_facts {
 
 // Tasks for an assignment: node v runs, in the order `order` (NULL: as numbered), on every device d
 // with on[v * n_devices + d], and is sent to who else reads it as soon as it is there. `order` must
-// be topological. False: no room.
+// be topological. False: out of memory.
 bool strategy_assign(const struct placement *p, const int32_t *order, const bool *on,
                      struct arena *a, struct strategy *out);
 

@@ -15,8 +15,8 @@ enum { ROUND_PROPOSALS = 1000, EXCHANGE_STREAM = 1 << 20 }; // proposals: mean o
 #define TEMPERATURE_STEP 1.2
 #define MIN_TEMPERATURE  1e-7
 #define MAX_TEMPERATURE  0.3
-#define WORSE_COLDEST    0.002 // target share of proposals that are worse and accepted
-#define WORSE_HOTTEST    0.1
+#define WORSE_LOWEST     0.002 // target share of proposals that are worse and accepted
+#define WORSE_HIGHEST    0.1
 
 struct place_options place_defaults(void) {
     return (struct place_options){.allowed = {true, true, true, true, true},
@@ -97,8 +97,8 @@ static status collect(struct place_search *s) {
 
 // ---- Rounds ----
 
-// The proposals of a round for each rung: fewer for hotter ones, as cold chains find most
-// incumbents and hot ones only diversify. The shares sum up to the round.
+// The proposals of a round for each rung: fewer at higher temperatures, as chains at low
+// ones find most incumbents and the others only diversify. The shares sum up to the round.
 static int64_t share_of(const struct place_search *s, int32_t rung) {
     double all = 1 - pow(COOLER_SHARE, s->n_chains);
     double from = (1 - pow(COOLER_SHARE, rung)) / all;
@@ -124,7 +124,7 @@ static void adapt(struct place_search *s) {
     for (int32_t r = 0; r < s->n_chains; r++) {
         const struct place_chain *ch = &s->chain[s->at_rung[r]];
         double up = s->n_chains > 1 ? (double)r / (s->n_chains - 1) : 0.25;
-        double wanted = WORSE_COLDEST * pow(WORSE_HOTTEST / WORSE_COLDEST, up);
+        double wanted = WORSE_LOWEST * pow(WORSE_HIGHEST / WORSE_LOWEST, up);
         if (ch->failed || ch->n_done == 0)
             continue;
         bool cold = (double)ch->n_worse < wanted * (double)ch->n_done;

@@ -5,9 +5,9 @@
 #include "solver/place/place_remat.h"
 #include "solver/place/place_state.h"
 
-#define REMAT_SHARE 0.25 // of the time, for initial solutions that recompute
-#define COLDEST     1e-4 // initial temperatures, relative to the cost
-#define HOTTEST     0.3
+#define REMAT_SHARE         0.25 // of the time, for initial solutions that recompute
+#define LOWEST_TEMPERATURE  1e-4 // initial temperatures, relative to the cost
+#define HIGHEST_TEMPERATURE 0.3
 
 status place_make_initial(struct place_search *s) {
     struct arena scratch = arena_make(s->arena->mem);
@@ -72,7 +72,8 @@ status place_make_chains(struct place_search *s) {
     for (int32_t k = 0; k < s->n_chains; k++) {
         struct place_chain *ch = &s->chain[k];
         double up = s->n_chains > 1 ? (double)k / (s->n_chains - 1) : 0.25;
-        s->temperature[k] = COLDEST / s->p->n_groups * pow(HOTTEST / COLDEST, up);
+        s->temperature[k] =
+            LOWEST_TEMPERATURE / s->p->n_groups * pow(HIGHEST_TEMPERATURE / LOWEST_TEMPERATURE, up);
         s->at_rung[k] = ch->rung = k;
         ch->arena = arena_make(s->arena->mem);
         ch->failed = !mcmc_make(&ch->arena, s->p, &o->objective, o->allowed,

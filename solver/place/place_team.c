@@ -51,21 +51,21 @@ struct pairing {
     double unit;           // the same for both
 };
 
-// All ranks draw the same numbers for all pairs. One of the two offers a chain that is a rung
-// hotter than the other's.
+// All ranks draw the same numbers for all pairs. One of the two offers a chain whose
+// temperature is one rung higher.
 static struct pairing pair_up(const struct place_search *s) {
     const struct team *t = s->options->team;
     struct pairing own = {.partner = NO_PARTNER};
     int64_t turn = s->out->n_rounds / PLACE_MEET_EVERY;
     struct rng rng = rng_make(s->options->seed, (uint64_t)(PAIR_STREAM + turn));
     for (int32_t low = (int32_t)(turn % 2); low + 1 < t->n; low += 2) {
-        int32_t hotter = low + (int32_t)rng_below(&rng, 2), rung = 0;
+        int32_t higher = low + (int32_t)rng_below(&rng, 2), rung = 0;
         if (s->n_chains > 1)
             rung = (int32_t)rng_below(&rng, (uint64_t)s->n_chains - 1);
         double unit = rng_unit(&rng);
         if (t->rank == low || t->rank == low + 1)
             own = (struct pairing){.partner = t->rank == low ? low + 1 : low,
-                                   .rung = rung + (t->rank == hotter && s->n_chains > 1),
+                                   .rung = rung + (t->rank == higher && s->n_chains > 1),
                                    .unit = unit};
     }
     return own;

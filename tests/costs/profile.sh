@@ -1,5 +1,5 @@
 #!/bin/sh
-# profile.sh MFC TOP: profiles the unplanned step of an example, without and with graph optimizations, and gives the
+# profile.sh MFC TOP: profiles the baseline step of an example, without and with graph optimizations, and gives the
 # profiles to mfc: without, every node must be found; with, what was not fused away.
 set -eu
 mfc=$1 top=$2

@@ -74,16 +74,24 @@ struct tally {
     int64_t n_cases, n_recompute, n_outside, n_wrong;
 };
 
-static void complain(struct tally *n, const char *what, int64_t index, int64_t budget,
+struct exact_case {
+    const struct problem *p;
+    int64_t index; // of the problem
+    int64_t budget_bytes, expected_cost;
+};
+
+static void complain(struct tally *n, const struct exact_case *c, const char *what,
                      int64_t expected, int64_t cost, int64_t bound) {
     printf("problem %" PRId64 ", budget %" PRId64 ": %s gives cost %" PRId64 ", bound %" PRId64
            " instead of %" PRId64 "\n",
-           index, budget, what, cost, bound, expected);
+           c->index, c->budget_bytes, what, cost, bound, expected);
     n->n_wrong++;
 }
 
-static bool one_budget(const struct problem *p, int64_t index, int64_t budget, int64_t expected,
-                       bool staged_too, struct arena *a, struct tally *n) {
+static bool one_budget(const struct exact_case *c, bool staged_too, struct arena *a,
+                       struct tally *n) {
+    const struct problem *p = c->p;
+    int64_t budget = c->budget_bytes, expected = c->expected_cost;
     static const char *const names[] = {"lazy", "F3", "F3+Z"};
     for (int kind = ILP_LAZY; kind <= ILP_F3Z; kind++) {
         struct ilp_task task = {.p = p, .budget_bytes = budget, .kind = (enum ilp_kind)kind};
@@ -91,7 +99,7 @@ static bool one_budget(const struct problem *p, int64_t index, int64_t budget, i
         if (!ilp_solve(&task, a, &r))
             return false;
         if (!r.proven || r.cost != expected || r.bound != expected)
-            complain(n, names[kind], index, budget, expected, r.cost, r.bound);
+            complain(n, c, names[kind], expected, r.cost, r.bound);
     }
     n->n_cases++;
     n->n_recompute += expected > problem_base_cost(p);
@@ -106,7 +114,7 @@ static bool one_budget(const struct problem *p, int64_t index, int64_t budget, i
             return false;
         bool right = staged == NEVER ? r.claimed_infeasible : r.proven && r.cost == staged;
         if (!right || staged < expected)
-            complain(n, form == CHECKMATE_F0 ? "F0" : "F1", index, budget, staged, r.cost, r.bound);
+            complain(n, c, form == CHECKMATE_F0 ? "F0" : "F1", staged, r.cost, r.bound);
     }
     n->n_outside += staged != expected;
     return true;
@@ -117,14 +125,18 @@ static bool one_problem(int64_t index, bool staged_too, struct mem *mem, struct 
     struct diags d = diags_make(&a);
     struct problem p;
     struct remat_front front;
-    bool ok = random_problem(&a, &d, 4, (uint64_t)index, NODES, false, &p) == ST_OK &&
+    bool ok = random_problem(&a, &d, (struct random_spec){4, (uint64_t)index, NODES, false}, &p) ==
+                  ST_OK &&
               remat_dp(&p, false, &front);
     for (int k = 0; ok && k < front.n; k++) {
-        ok = one_budget(&p, index, front.at[k].budget_bytes, front.at[k].cost, staged_too, &a, n);
+        struct exact_case corner = {&p, index, front.at[k].budget_bytes, front.at[k].cost};
+        ok = one_budget(&corner, staged_too, &a, n);
         // One byte less: the next corner's cost, if that is not one byte away anyway.
-        int64_t less = front.at[k].budget_bytes - 1;
-        if (ok && k + 1 < front.n && less > front.at[k + 1].budget_bytes)
-            ok = one_budget(&p, index, less, front.at[k + 1].cost, false, &a, n);
+        struct exact_case less = {&p, index, front.at[k].budget_bytes - 1, 0};
+        if (!ok || k + 1 == front.n || less.budget_bytes <= front.at[k + 1].budget_bytes)
+            continue;
+        less.expected_cost = front.at[k + 1].cost;
+        ok = one_budget(&less, false, &a, n);
     }
     arena_free(&a);
     return ok;

@@ -1,6 +1,6 @@
 // Methods of the solver against the dynamic program over retained sets, on random problems of up to
 // 8 nodes, at every budget that matters: each corner of the exact trade-off, one byte less than
-// each corner, and one byte less than the least budget, which must be found infeasible.
+// each corner, and one byte less than the minimum budget, which must be found infeasible.
 //
 //     methods COUNT ORDER METHOD...      ORDER is given or free
 //
@@ -22,42 +22,50 @@ struct tally {
     long n_wrong, n_unproven;
 };
 
-static void complain(struct tally *t, const char *method, uint64_t index, int64_t budget,
-                     const char *what, int64_t is, int64_t should) {
+struct method_case {
+    const char *method;
+    uint64_t index; // of the problem
+    const struct problem *p;
+    bool free_order;
+    const struct remat_front *front; // the exact trade-off
+    int64_t budget_bytes;
+};
+
+static void complain(struct tally *t, const struct method_case *c, const char *what, int64_t is,
+                     int64_t should) {
     if (t->n_wrong++ < 20)
-        printf("%s: problem %llu, budget %lld: %s %lld, the dynamic program gives %lld\n", method,
-               (unsigned long long)index, (long long)budget, what, (long long)is,
-               (long long)should);
+        printf("%s: problem %llu, budget %lld: %s %lld, the dynamic program gives %lld\n",
+               c->method, (unsigned long long)c->index, (long long)c->budget_bytes, what,
+               (long long)is, (long long)should);
 }
 
-static void judge(struct tally *t, const char *method, uint64_t index, const struct problem *p,
-                  bool free_order, const struct remat_front *front, int64_t budget,
-                  struct arena *a) {
+static void judge(struct tally *t, const struct method_case *c, struct arena *a) {
     struct diags d = diags_make(a);
     struct solve_options o = solve_defaults();
     struct schedule s;
-    int64_t best = remat_front_cost(front, budget), least = front->at[front->n - 1].budget_bytes;
-    o.method = method;
-    o.budget_bytes = budget;
-    o.free_order = free_order;
+    int64_t best = remat_front_cost(c->front, c->budget_bytes);
+    int64_t min_bytes = c->front->at[c->front->n - 1].budget_bytes;
+    o.method = c->method;
+    o.budget_bytes = c->budget_bytes;
+    o.free_order = c->free_order;
     o.gap = 0;
     o.threads = 1;
     o.seconds = 20;
-    status st = solve(p, &o, &(struct solve_hooks){0}, a, &d, &s);
-    int64_t bound = free_order ? s.bound_any : s.bound;
+    status st = solve(c->p, &o, &(struct solve_hooks){0}, a, &d, &s);
+    int64_t bound = c->free_order ? s.bound_any : s.bound;
     t->n_cases++;
-    t->n_recompute += best > problem_base_cost(p);
+    t->n_recompute += best > problem_base_cost(c->p);
     t->n_never += best < 0;
     if (st != ST_OK && st != ST_NO_PLAN && st != ST_INFEASIBLE)
-        complain(t, method, index, budget, "status", st, 0);
+        complain(t, c, "status", st, 0);
     else if (s.n_refused > 0)
-        complain(t, method, index, budget, "schedules refused by the checker:", s.n_refused, 0);
+        complain(t, c, "schedules refused by the checker:", s.n_refused, 0);
     else if (best < 0 ? st == ST_OK : st == ST_INFEASIBLE || (st == ST_OK && s.cost < best))
-        complain(t, method, index, budget, "cost", st == ST_OK ? s.cost : -1, best);
+        complain(t, c, "cost", st == ST_OK ? s.cost : -1, best);
     else if (best >= 0 && bound > best)
-        complain(t, method, index, budget, "bound", bound, best);
-    else if (s.min_bytes > least)
-        complain(t, method, index, budget, "least budget", s.min_bytes, least);
+        complain(t, c, "bound", bound, best);
+    else if (s.min_bytes > min_bytes)
+        complain(t, c, "minimum budget", s.min_bytes, min_bytes);
     else if (best < 0 ? st != ST_INFEASIBLE : s.outcome != OUTCOME_OPTIMAL || s.cost != best)
         t->n_unproven++;
 }
@@ -69,14 +77,16 @@ static bool run(struct tally *tallies, uint64_t index, bool free_order, int n_me
     struct diags d = diags_make(&a);
     struct problem p;
     struct remat_front front;
-    bool ok = random_problem(&a, &d, SEED, index, 8, index % 2, &p) == ST_OK &&
-              remat_dp(&p, free_order, &front) && front.n > 0;
+    bool ok =
+        random_problem(&a, &d, (struct random_spec){SEED, index, 8, index % 2}, &p) == ST_OK &&
+        remat_dp(&p, free_order, &front) && front.n > 0;
     for (int m = 0; ok && m < n_methods; m++)
         for (int k = 0; k < front.n; k++) {
-            judge(&tallies[m], methods[m], index, &p, free_order, &front, front.at[k].budget_bytes,
-                  &a);
-            judge(&tallies[m], methods[m], index, &p, free_order, &front,
-                  front.at[k].budget_bytes - 1, &a);
+            struct method_case c = {methods[m], index,  &p,
+                                    free_order, &front, front.at[k].budget_bytes};
+            judge(&tallies[m], &c, &a);
+            c.budget_bytes--;
+            judge(&tallies[m], &c, &a);
         }
     arena_free(&a);
     return ok;

@@ -47,11 +47,11 @@ static int64_t spread(struct rng *r, uint64_t kind, int64_t least) {
     return least + ((int64_t)1 << rng_below(r, 20));
 }
 
-status random_problem(struct arena *a, struct diags *d, uint64_t seed, uint64_t index,
-                      int32_t max_nodes, bool plain, struct problem *out) {
-    struct rng r = rng_make(seed, index);
+status random_problem(struct arena *a, struct diags *d, struct random_spec spec,
+                      struct problem *out) {
+    struct rng r = rng_make(spec.seed, spec.index);
     edges_vec edges = {0};
-    int32_t n = 2 + (int32_t)rng_below(&r, (uint64_t)(max_nodes - 1));
+    int32_t n = 2 + (int32_t)rng_below(&r, (uint64_t)(spec.max_nodes - 1));
     bool mirrored = n >= 4 && rng_below(&r, 3) == 0;
     if (mirrored)
         n -= n % 2;
@@ -64,13 +64,13 @@ status random_problem(struct arena *a, struct diags *d, uint64_t seed, uint64_t 
     for (int32_t i = 0; i < n; i++) {
         out->bytes[i] = spread(&r, sizes, rng_below(&r, 8) ? 1 : 0);
         out->cost[i] = spread(&r, costs, rng_below(&r, 8) ? 1 : 0);
-        if (plain)
+        if (spec.plain)
             continue;
         out->workspace[i] = rng_below(&r, 4) ? 0 : spread(&r, sizes, 0);
         out->keep[i] = rng_below(&r, 6) == 0;
         out->once[i] = rng_below(&r, 10) == 0;
     }
-    out->persistent_bytes = plain || rng_below(&r, 2) ? 0 : spread(&r, sizes, 0);
+    out->persistent_bytes = spec.plain || rng_below(&r, 2) ? 0 : spread(&r, sizes, 0);
     out->has_forward = mirrored;
     for (int32_t i = n / 2; mirrored && i < n; i++)
         out->backward[i] = true;

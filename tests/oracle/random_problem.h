@@ -6,11 +6,17 @@
 
 #include "solver/model/problem.h"
 
+struct random_spec {
+    uint64_t seed, index;
+    int32_t max_nodes;
+    bool plain;
+};
+
 // 2 .. max_nodes nodes of several kinds (sparse and dense DAGs, chains with a mirrored backward
 // part), sizes and costs of several spreads, sometimes with kept nodes, workspaces, `once` nodes
-// and fixed bytes (`plain` leaves these four out).
-status random_problem(struct arena *a, struct diags *d, uint64_t seed, uint64_t index,
-                      int32_t max_nodes, bool plain, struct problem *out);
+// and persistent memory (`plain` leaves these four out).
+status random_problem(struct arena *a, struct diags *d, struct random_spec spec,
+                      struct problem *out);
 
 // A chain of `layers` forward nodes and as many backward ones, where backward node i reads the
 // backward node before it and the forward nodes i and i - 1: what training makes of a network. All

@@ -2,6 +2,7 @@
 something: a document that lacks a member, or has one of another kind, does not pass. Traces must also make sense."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -176,10 +177,13 @@ if not right["right"] or right["problems"] or other["right"] or not other["probl
     complain(f"verifications: {right} {other}")
 
 # Every command that mfc --help lists has --json.
-listed = subprocess.run([mfc, "--help"], capture_output=True, text=True).stdout.split("tells more):\n")[1].split("\n\n")[0]
-for line in listed.splitlines():
-    if "--json" not in subprocess.run([mfc, line.split()[0], "--help"], capture_output=True, text=True).stdout:
-        complain(f"no --json: {line}")
+listed = subprocess.run([mfc, "--help"], capture_output=True, text=True).stdout.split("Commands (")[1].split("\n\n")[0]
+commands = re.findall(r"^  (\S+)", listed, re.M)
+if len(commands) < 15:
+    complain(f"only {len(commands)} commands listed: {commands}")
+for command in commands:
+    if "--json" not in subprocess.run([mfc, command, "--help"], capture_output=True, text=True).stdout:
+        complain(f"no --json: {command}")
 
 for arguments in (["solve", chain, "--budget", "60%", "--work", "500"], ["place", two, "--work", "200"],
                   ["sweep", mlp, "--budgets", "70%..100%/2", "--methods", "keep-all,portfolio", "--work", "50"],

@@ -48,7 +48,9 @@ static void test_state_replays(void **unused) {
         struct scene s;
         scene_open(&s);
         struct problem p;
-        assert_int_equal(random_problem(&s.arena, &s.diags, 5, index, 40, false, &p), ST_OK);
+        assert_int_equal(
+            random_problem(&s.arena, &s.diags, (struct random_spec){5, index, 40, false}, &p),
+            ST_OK);
         struct state st;
         int64_t budget = problem_given_peak(&p, &s.arena) * 3 / 4;
         assert_true(state_make(&s.arena, &p, budget, &st));
@@ -84,7 +86,8 @@ static void anneal_from_given(struct anneal *an, const struct problem *p, struct
                               int64_t budget, bool free_order, int64_t n_moves) {
     struct sequence given;
     assert_true(sequence_given(p, a, &given));
-    assert_true(anneal_make(a, p, budget, free_order, 3, 1, an));
+    assert_true(anneal_make(a, p, budget, 3, 1, an));
+    an->free_order = free_order;
     anneal_start(an, given.at, given.n);
     assert_true(anneal_run(an, n_moves, 2, 0.01, 0, NULL));
 }
@@ -97,7 +100,9 @@ static void reaches_optimum(bool free_order) {
         scene_open(&s);
         struct problem p;
         struct remat_front front;
-        assert_int_equal(random_problem(&s.arena, &s.diags, 11, index, 8, false, &p), ST_OK);
+        assert_int_equal(
+            random_problem(&s.arena, &s.diags, (struct random_spec){11, index, 8, false}, &p),
+            ST_OK);
         assert_true(remat_dp(&p, free_order, &front));
         for (int k = 0; k < front.n; k++) {
             struct anneal an;
@@ -140,7 +145,9 @@ static void test_start(void **unused) {
         struct problem p;
         struct sequence start;
         struct sequence_facts facts;
-        assert_int_equal(random_problem(&s.arena, &s.diags, 41, index, 50, false, &p), ST_OK);
+        assert_int_equal(
+            random_problem(&s.arena, &s.diags, (struct random_spec){41, index, 50, false}, &p),
+            ST_OK);
         int64_t peak = problem_given_peak(&p, &s.arena);
         assert_true(initial_by_cuts(&p, peak * 4 / 5, NULL, &s.arena, &start));
         assert_true(sequence_measure(&p, start, &s.arena, &facts));
@@ -232,7 +239,8 @@ static void test_out_of_memory(void **unused) {
         struct arena a = arena_make(&tight);
         struct anneal an;
         tight.fail_after = k;
-        if (anneal_make(&a, &p, budget, true, 1, 1, &an)) {
+        if (anneal_make(&a, &p, budget, 1, 1, &an)) {
+            an.free_order = true;
             anneal_start(&an, given.at, given.n);
             anneal_run(&an, 5000, 2, 0.01, 0, NULL);
             tight.fail_after = -1;

@@ -14,7 +14,9 @@ static void the_bound_is_below_every_order(void **state) {
         struct problem p;
         struct remat_front front;
         scene_open(&s);
-        assert_int_equal(random_problem(&s.arena, &s.diags, 51, index, 8, index % 2, &p), ST_OK);
+        assert_int_equal(
+            random_problem(&s.arena, &s.diags, (struct random_spec){51, index, 8, index % 2}, &p),
+            ST_OK);
         assert_true(remat_dp(&p, true, &front));
         for (int k = 0; k < front.n; k++) {
             struct solve_options o = solve_defaults();

@@ -38,7 +38,9 @@ static void articulation_points_split_the_graph(void **state) {
         struct problem p;
         bool is_point[64];
         scene_open(&s);
-        assert_int_equal(random_problem(&s.arena, &s.diags, 11, index, 14, true, &p), ST_OK);
+        assert_int_equal(
+            random_problem(&s.arena, &s.diags, (struct random_spec){11, index, 14, true}, &p),
+            ST_OK);
         int32_t n = p.n - (int32_t)(index % 3);
         n = n < 1 ? 1 : n;
         assert_true(articulation_points(&p, n, &s.arena, is_point));
@@ -65,7 +67,9 @@ static void reversals_are_right_on_any_graph(void **state) {
         bool ends[64];
         struct rng rng = rng_make(3, index);
         scene_open(&s);
-        assert_int_equal(random_problem(&s.arena, &s.diags, 13, index, 30, index % 2, &p), ST_OK);
+        assert_int_equal(
+            random_problem(&s.arena, &s.diags, (struct random_spec){13, index, 30, index % 2}, &p),
+            ST_OK);
         int32_t n_forward = 1 + (int32_t)rng_below(&rng, (uint64_t)p.n);
         for (int32_t i = 0; i < n_forward; i++)
             ends[i] = rng_below(&rng, 3) == 0;
@@ -200,7 +204,9 @@ static void every_baseline_answers(void **state) {
         struct problem p;
         struct schedule out;
         scene_open(&s);
-        assert_int_equal(random_problem(&s.arena, &s.diags, 17, index, 40, true, &p), ST_OK);
+        assert_int_equal(
+            random_problem(&s.arena, &s.diags, (struct random_spec){17, index, 40, true}, &p),
+            ST_OK);
         int64_t given = problem_given_peak(&p, &s.arena);
         for (size_t k = 0; k < n; k++) {
             if (!m[k].baseline)

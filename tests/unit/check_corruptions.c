@@ -146,8 +146,10 @@ static void every_corruption_is_judged_right(void **state) {
         struct schedule x;
         struct rng r = rng_make(23, index);
         scene_open(&s);
-        assert_int_equal(
-            random_problem(&s.arena, &s.diags, 29, index / 10, MAX_NODES, index % 2, &p), ST_OK);
+        assert_int_equal(random_problem(&s.arena, &s.diags,
+                                        (struct random_spec){29, index / 10, MAX_NODES, index % 2},
+                                        &p),
+                         ST_OK);
         make_tight(&s, &p, &r, &x);
         assert_true(naive_is_right(&p, &x));
         assert_int_equal(schedule_check(&p, &x, &s.arena, &s.diags), ST_OK);

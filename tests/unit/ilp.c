@@ -28,7 +28,9 @@ static void the_optimum_is_proven(void **state) {
         struct problem p;
         struct remat_front front;
         scene_open(&s);
-        assert_int_equal(random_problem(&s.arena, &s.diags, 7, index, 8, false, &p), ST_OK);
+        assert_int_equal(
+            random_problem(&s.arena, &s.diags, (struct random_spec){7, index, 8, false}, &p),
+            ST_OK);
         assert_true(remat_dp(&p, false, &front));
         for (int k = 0; k < front.n; k++)
             for (int kind = ILP_LAZY; kind <= ILP_F3Z; kind++) {
@@ -55,7 +57,9 @@ static void the_least_budget(void **state) {
         struct problem p;
         struct remat_front front;
         scene_open(&s);
-        assert_int_equal(random_problem(&s.arena, &s.diags, 8, index, 8, false, &p), ST_OK);
+        assert_int_equal(
+            random_problem(&s.arena, &s.diags, (struct random_spec){8, index, 8, false}, &p),
+            ST_OK);
         assert_true(remat_dp(&p, false, &front));
         struct ilp_result r;
         solve_case(&s, &p, problem_given_peak(&p, &s.arena), ILP_MIN_BUDGET, &r);
@@ -75,7 +79,9 @@ static void early_ends_give_true_bounds(void **state) {
         struct problem p;
         struct remat_front front;
         scene_open(&s);
-        assert_int_equal(random_problem(&s.arena, &s.diags, 9, index, 8, false, &p), ST_OK);
+        assert_int_equal(
+            random_problem(&s.arena, &s.diags, (struct random_spec){9, index, 8, false}, &p),
+            ST_OK);
         assert_true(remat_dp(&p, false, &front));
         for (int k = 0; k < front.n; k++) {
             struct ilp_task task = {.p = &p, .budget_bytes = front.at[k].budget_bytes};

@@ -6,7 +6,7 @@
 #include "solver/incumbent.h"
 #include "tests/oracle/random_problem.h"
 
-// A false bound is struck out by a schedule; what was proven exactly stays.
+// A schedule refutes a false bound; bounds proven exactly stay.
 static void a_lie_costs_only_itself(void **state) {
     (void)state;
     struct scene s;

@@ -30,7 +30,9 @@ static void note(void *context, const struct solve_event *e) {
 // A random problem, and the budget so many tenths of the way from the least to the most memory.
 static int64_t make_problem(struct scene *s, uint64_t seed, uint64_t index, int32_t max_nodes,
                             int share, struct problem *p) {
-    assert_int_equal(random_problem(&s->arena, &s->diags, seed, index, max_nodes, false, p), ST_OK);
+    assert_int_equal(random_problem(&s->arena, &s->diags,
+                                    (struct random_spec){seed, index, max_nodes, false}, p),
+                     ST_OK);
     int64_t peak = problem_given_peak(p, &s->arena), floor = problem_floor(p, NULL);
     return floor + (peak - floor) * share / 10;
 }
@@ -80,7 +82,9 @@ static void a_window_over_all_is_exact(void **unused) {
         struct problem p;
         struct remat_front front;
         scene_open(&s);
-        assert_int_equal(random_problem(&s.arena, &s.diags, 41, index, 8, false, &p), ST_OK);
+        assert_int_equal(
+            random_problem(&s.arena, &s.diags, (struct random_spec){41, index, 8, false}, &p),
+            ST_OK);
         assert_true(remat_dp(&p, false, &front));
         for (int k = 0; k < front.n; k++) {
             struct lone l;

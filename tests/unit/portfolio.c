@@ -51,7 +51,9 @@ static void exact(bool free_order) {
         scene_open(&s);
         struct problem p;
         struct remat_front front;
-        assert_int_equal(random_problem(&s.arena, &s.diags, 21, index, 7, false, &p), ST_OK);
+        assert_int_equal(
+            random_problem(&s.arena, &s.diags, (struct random_spec){21, index, 7, false}, &p),
+            ST_OK);
         assert_true(remat_dp(&p, free_order, &front));
         for (int k = 0; k < front.n; k++)
             one_budget(&s, &p, free_order, front.at[k].budget_bytes, front.at[k].cost);
@@ -80,7 +82,9 @@ static void test_least(void **unused) {
         struct problem p;
         struct remat_front front;
         struct schedule out;
-        assert_int_equal(random_problem(&s.arena, &s.diags, 31, index, 7, false, &p), ST_OK);
+        assert_int_equal(
+            random_problem(&s.arena, &s.diags, (struct random_spec){31, index, 7, false}, &p),
+            ST_OK);
         assert_true(remat_dp(&p, free_order, &front));
         struct solve_options o = with_work(problem_floor(&p, NULL) - 1, free_order, 1);
         assert_int_equal(run(&s, &p, &o, NULL, &out), ST_INFEASIBLE);
@@ -98,7 +102,9 @@ static void test_free_begins_given(void **unused) {
         scene_open(&s);
         struct problem p;
         struct schedule given, free;
-        assert_int_equal(random_problem(&s.arena, &s.diags, 5, index, 40, false, &p), ST_OK);
+        assert_int_equal(
+            random_problem(&s.arena, &s.diags, (struct random_spec){5, index, 40, false}, &p),
+            ST_OK);
         int64_t peak = problem_given_peak(&p, &s.arena), floor = problem_floor(&p, NULL);
         int64_t budget = floor + (peak - floor) * 2 / 3;
         struct solve_options o = with_work(budget, false, 100);
@@ -120,7 +126,8 @@ static void test_threads(void **unused) {
     struct scene s;
     scene_open(&s);
     struct problem p;
-    assert_int_equal(random_problem(&s.arena, &s.diags, 2, 4, 24, false, &p), ST_OK);
+    assert_int_equal(random_problem(&s.arena, &s.diags, (struct random_spec){2, 4, 24, false}, &p),
+                     ST_OK);
     int64_t peak = problem_given_peak(&p, &s.arena), floor = problem_floor(&p, NULL);
     struct schedule first = {0};
     for (int32_t threads = 1; threads <= 4; threads *= 2) {

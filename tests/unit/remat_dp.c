@@ -47,7 +47,9 @@ static void brute_force_agrees(void **state) {
         struct problem p;
         struct remat_front front;
         scene_open(&s);
-        assert_int_equal(random_problem(&s.arena, &s.diags, 7, index, 4, index % 2, &p), ST_OK);
+        assert_int_equal(
+            random_problem(&s.arena, &s.diags, (struct random_spec){7, index, 4, index % 2}, &p),
+            ST_OK);
         for (int free_order = 0; free_order < 2; free_order++) {
             assert_true(remat_dp(&p, free_order, &front));
             assert_true(front.n > 0);

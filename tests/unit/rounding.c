@@ -44,7 +44,9 @@ static void rounding_stays_in_budget(void **state) {
         struct problem p;
         struct remat_front front;
         scene_open(&s);
-        assert_int_equal(random_problem(&s.arena, &s.diags, 11, index, 8, false, &p), ST_OK);
+        assert_int_equal(
+            random_problem(&s.arena, &s.diags, (struct random_spec){11, index, 8, false}, &p),
+            ST_OK);
         assert_true(remat_dp(&p, false, &front));
         for (int k = 0; k < front.n; k++) {
             struct schedule out;
@@ -69,7 +71,9 @@ static void programs_prove_the_optimum(void **state) {
         struct problem p;
         struct remat_front front;
         scene_open(&s);
-        assert_int_equal(random_problem(&s.arena, &s.diags, 12, index, 7, false, &p), ST_OK);
+        assert_int_equal(
+            random_problem(&s.arena, &s.diags, (struct random_spec){12, index, 7, false}, &p),
+            ST_OK);
         assert_true(remat_dp(&p, false, &front));
         for (int k = 0; k < front.n; k++)
             for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
@@ -93,7 +97,9 @@ static void infeasible_is_proven(void **state) {
         struct remat_front front;
         struct schedule out;
         scene_open(&s);
-        assert_int_equal(random_problem(&s.arena, &s.diags, 13, index, 8, true, &p), ST_OK);
+        assert_int_equal(
+            random_problem(&s.arena, &s.diags, (struct random_spec){13, index, 8, true}, &p),
+            ST_OK);
         assert_true(remat_dp(&p, false, &front));
         int64_t least = front.at[front.n - 1].budget_bytes;
         status st = run(&s, &p, "ilp", least - 1, &out);

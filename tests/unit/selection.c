@@ -82,7 +82,9 @@ static void a_choice_is_what_it_says(void **state) {
         struct problem p;
         struct lagrangian_cut cut;
         scene_open(&s);
-        assert_int_equal(random_problem(&s.arena, &s.diags, 52, index, 12, index % 2, &p), ST_OK);
+        assert_int_equal(
+            random_problem(&s.arena, &s.diags, (struct random_spec){52, index, 12, index % 2}, &p),
+            ST_OK);
         int32_t q = (int32_t)(index % (uint64_t)p.n);
         assert_true(lagrangian_cut_make(&cut, &p, q, NULL, p.once, &s.arena));
         assert_true(lagrangian_cut_price(&cut, INFINITY));
@@ -119,7 +121,9 @@ static void an_unrolled_sequence_is_the_same(void **state) {
         struct sequence start, given;
         struct sequence_facts facts, unrolled;
         scene_open(&s);
-        assert_int_equal(random_problem(&s.arena, &s.diags, 53, index, 12, true, &p), ST_OK);
+        assert_int_equal(
+            random_problem(&s.arena, &s.diags, (struct random_spec){53, index, 12, true}, &p),
+            ST_OK);
         int64_t peak = problem_given_peak(&p, &s.arena);
         assert_true(initial_by_cuts(&p, peak * 3 / 4, NULL, &s.arena, &start));
         assert_true(unroll(&p, start, &s.arena, &order));
