@@ -5,12 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
-static int32_t at(const struct any_order_model *m, const int32_t *cols, int32_t k, int32_t i) {
-    return cols[(size_t)k * (size_t)m->view->p->n + (size_t)i];
-}
-
-static void set(const struct any_order_model *m, int32_t *cols, int32_t k, int32_t i, int32_t col) {
-    cols[(size_t)k * (size_t)m->view->p->n + (size_t)i] = col;
+static int32_t at(const struct any_order_model *m, int32_t *cols, int32_t k, int32_t i) {
+    return *cut_column(&m->cols, cols, k, i);
 }
 
 static bool has_fixed_segment(const struct any_order_model *m, int32_t i) {
@@ -22,7 +18,7 @@ static void add_first(struct any_order_model *m) {
         if (has_fixed_segment(m, i))
             continue;
         for (int32_t s = m->earliest[i]; s <= m->latest[i]; s++)
-            set(m, m->first_col, s, i, cbc_col(&m->program, 0, 1, 0, true));
+            *cut_column(&m->cols, m->first_col, s, i) = cbc_col(&m->program, 0, 1, 0, true);
         cbc_row(&m->program, 1, 1);
         for (int32_t s = m->earliest[i]; s <= m->latest[i]; s++)
             cbc_term(&m->program, at(m, m->first_col, s, i), 1);
@@ -39,21 +35,6 @@ static void find_live(const struct any_order_model *m, int32_t k, bool *live) {
             live[i] = m->latest[j] > k || (live[j] && !p->once[j] && !m->view->zero_size[j]);
         }
         live[i] = live[i] && m->earliest[i] <= k;
-    }
-}
-
-static void add_columns(struct any_order_model *m, int32_t k, const bool *live) {
-    const struct problem *p = m->view->p;
-    for (int32_t i = 0; i < p->n; i++) {
-        if (!live[i] || m->view->zero_size[i])
-            continue;
-        set(m, m->keep_col, k, i, cbc_col(&m->program, 0, 1, 0, true));
-        if (p->once[i])
-            continue;
-        double cost = (double)p->cost[i] * m->view->cost_scale;
-        set(m, m->run_col, k, i, cbc_col(&m->program, 0, 1, cost, true));
-        if (m->n_cuts > 1)
-            set(m, m->later_col, k, i, cbc_col(&m->program, 0, 1, 0, false));
     }
 }
 
@@ -74,8 +55,8 @@ static double add_done(struct any_order_model *m, int32_t s, int32_t i, double w
 // Opens the row available[k,i] >= lower.
 static void add_available(struct any_order_model *m, int32_t k, int32_t i, double lower) {
     cbc_row(&m->program, lower, CBC_INF);
-    term(m, at(m, m->keep_col, k, i), 1);
-    term(m, at(m, m->run_col, k, i), 1);
+    term(m, at(m, m->cols.keep, k, i), 1);
+    term(m, at(m, m->cols.run, k, i), 1);
     term(m, at(m, m->first_col, k + 1, i), 1);
 }
 
@@ -85,11 +66,11 @@ static void add_available(struct any_order_model *m, int32_t k, int32_t i, doubl
 static void add_later(struct any_order_model *m, int32_t k, int32_t i, int32_t j) {
     cbc_row(&m->program, 0, CBC_INF);
     size_t row = m->program.row_lower.n - 1;
-    term(m, at(m, m->keep_col, k, i), 1);
-    term(m, at(m, m->later_col, k, i), 1);
+    term(m, at(m, m->cols.keep, k, i), 1);
+    term(m, at(m, m->cols.later, k, i), 1);
     double lower = -add_done(m, k, i, -1);
     if (j >= 0) {
-        term(m, at(m, m->later_col, k, j), -1);
+        term(m, at(m, m->cols.later, k, j), -1);
         lower -= add_done(m, k, j, 1);
     }
     if (!m->program.out_of_memory)
@@ -110,14 +91,14 @@ static void add_needs(struct any_order_model *m, int32_t k, int32_t i) {
     if (later && m->n_cuts > 1)
         add_later(m, k, i, -1);
     for (int32_t e = p->out_start[i]; e < p->out_start[i + 1]; e++) {
-        int32_t j = p->out_of[e], run = at(m, m->run_col, k, j),
+        int32_t j = p->out_of[e], run = at(m, m->cols.run, k, j),
                 first = at(m, m->first_col, k + 1, j);
         if (!now && (run >= 0 || first >= 0)) {
             add_available(m, k, i, 0);
             term(m, run, -1);
             term(m, first, -1);
         }
-        if (!later && m->n_cuts > 1 && (m->latest[j] > k || at(m, m->later_col, k, j) >= 0))
+        if (!later && m->n_cuts > 1 && (m->latest[j] > k || at(m, m->cols.later, k, j) >= 0))
             add_later(m, k, i, j);
     }
 }
@@ -131,38 +112,26 @@ static void add_done_before(struct any_order_model *m, int32_t k, int32_t i, int
     add_done(m, k, i, 1);
 }
 
-static void add_later_sum(struct any_order_model *m, int32_t k, int32_t i) {
-    if (at(m, m->later_col, k, i) < 0)
-        return;
-    cbc_row(&m->program, 0, CBC_INF);
-    term(m, at(m, m->later_col, k, i), -1);
-    for (int32_t l = k; l < m->n_cuts; l++)
-        term(m, at(m, m->run_col, l, i), 1);
-}
-
 static void add_cut(struct any_order_model *m, int32_t k) {
     const struct problem *p = m->view->p;
     int32_t q = m->cuts[k];
-    double scale = m->view->byte_scale;
     for (int32_t i = 0; i < p->n; i++) {
-        int32_t keep = at(m, m->keep_col, k, i);
+        int32_t keep = at(m, m->cols.keep, k, i);
         if (keep < 0)
             continue;
         add_needs(m, k, i);
         add_done_before(m, k, i, keep);
-        add_done_before(m, k, i, at(m, m->run_col, k, i));
-        add_done_before(m, k, i, at(m, m->later_col, k, i));
-        add_later_sum(m, k, i);
-        if (k + 1 < m->n_cuts && at(m, m->keep_col, k + 1, i) >= 0) {
+        add_done_before(m, k, i, at(m, m->cols.run, k, i));
+        add_done_before(m, k, i, at(m, m->cols.later, k, i));
+        cut_columns_add_later(&m->cols, k, i, &m->program);
+        if (k + 1 < m->n_cuts && at(m, m->cols.keep, k + 1, i) >= 0) {
             add_available(m, k, i, 0);
-            term(m, at(m, m->keep_col, k + 1, i), -1);
+            term(m, at(m, m->cols.keep, k + 1, i), -1);
         }
     }
     cbc_row(&m->program, -CBC_INF,
-            (double)(m->view->capacity - cut_working_set(m->view, q)) * scale);
-    for (int32_t i = 0; i < p->n; i++)
-        if (at(m, m->keep_col, k, i) >= 0 && i != q && !cut_reads(m->view, q, i))
-            term(m, at(m, m->keep_col, k, i), (double)p->bytes[i] * scale);
+            (double)(m->view->capacity - cut_working_set(m->view, q)) * m->view->byte_scale);
+    cut_columns_add_kept(&m->cols, m->view, k, q, &m->program);
 }
 
 // By the end of each segment, the inputs of a node have run if the node has.
@@ -177,28 +146,18 @@ static void add_order(struct any_order_model *m) {
             }
 }
 
-static int32_t *no_columns(struct arena *a, size_t n) {
-    int32_t *cols = ARENA_ARRAY(a, int32_t, n);
-    if (cols)
-        memset(cols, -1, n * sizeof *cols);
-    return cols;
-}
-
 bool any_order_model_build(struct any_order_model *m, struct arena *a) {
     assert(m->view && m->n_cuts > 0 && m->earliest && m->latest);
-    size_t n = (size_t)m->view->p->n, n_cuts = (size_t)m->n_cuts;
+    int32_t n = m->view->p->n;
     bool *live = ARENA_ARRAY(a, bool, n);
     cbc_open(&m->program, a);
-    m->first_col = no_columns(a, (n_cuts + 1) * n);
-    m->keep_col = no_columns(a, n_cuts * n);
-    m->run_col = no_columns(a, n_cuts * n);
-    m->later_col = no_columns(a, n_cuts * n);
-    if (!live || !m->first_col || !m->keep_col || !m->run_col || !m->later_col)
+    m->first_col = cut_columns_none(a, m->n_cuts + 1, n);
+    if (!cut_columns_make(&m->cols, m->n_cuts, n, a) || !live || !m->first_col)
         return false;
     add_first(m);
     for (int32_t k = 0; k < m->n_cuts; k++) {
         find_live(m, k, live);
-        add_columns(m, k, live);
+        cut_columns_add(&m->cols, m->view, k, live, m->n_cuts > 1 ? CUT_LATER : 0, &m->program);
     }
     for (int32_t k = 0; k < m->n_cuts; k++)
         add_cut(m, k);

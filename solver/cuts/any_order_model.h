@@ -28,8 +28,9 @@ struct any_order_model {
     const struct cut_view *view;
     const int32_t *cuts;
     int32_t n_cuts;
-    int32_t *earliest, *latest;                          // per node: segments of its first run
-    int32_t *first_col, *keep_col, *run_col, *later_col; // [k * n + i], -1: no column
+    int32_t *earliest, *latest; // per node: segments of its first run
+    struct cut_columns cols;
+    int32_t *first_col; // [segment * n + i], -1: no column
 };
 
 // The caller fills view, cuts, earliest and latest; the rest is made in the arena. False: out of

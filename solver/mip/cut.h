@@ -110,12 +110,34 @@ struct cut_repeat {
     int32_t stage, node, col;
 };
 
+// The columns of a program of cuts, of which there are n_cuts, over n nodes.
+struct cut_columns {
+    int32_t n_cuts, n;
+    int32_t *keep, *run, *later; // [k * n + i], -1: no column
+};
+
+// The column of node i at cut k in one of the three arrays, or one of the same size.
+static inline int32_t *cut_column(const struct cut_columns *c, int32_t *cols, int32_t k,
+                                  int32_t i) {
+    return &cols[(size_t)k * (size_t)c->n + (size_t)i];
+}
+
+int32_t *cut_columns_none(struct arena *a, int32_t n_cuts, int32_t n); // NULL: out of memory
+bool cut_columns_make(struct cut_columns *c, int32_t n_cuts, int32_t n, struct arena *a);
+// Adds the columns of cut k, for the nodes that are live across it. Flags: enum cut_flags.
+void cut_columns_add(struct cut_columns *c, const struct cut_view *v, int32_t k, const bool *live,
+                     int flags, struct cbc_model *to);
+// Adds to the open row the bytes kept across cut k, the first run of q, beside its working set. The
+// working set includes q itself.
+void cut_columns_add_kept(const struct cut_columns *c, const struct cut_view *v, int32_t k,
+                          int32_t q, struct cbc_model *to);
+// Adds the row: later[k,i] <= the sum of run[l,i] over the segments from k on.
+void cut_columns_add_later(const struct cut_columns *c, int32_t k, int32_t i, struct cbc_model *to);
+
 struct cut_model {
     struct cbc_model program;
     struct cuts cuts;
-    int32_t *keep_col; // [k * n + i], -1: no column
-    int32_t *run_col;
-    int32_t *later_col;
+    struct cut_columns cols;
     VEC(struct cut_repeat) repeats;
     int32_t capacity_col; // CUT_MIN_BUDGET; else -1
 };

@@ -13,10 +13,6 @@ struct build {
     bool *live; // per node: live across the current cut
 };
 
-static int32_t *col_at(int32_t *cols, const struct build *b, int32_t k, int32_t i) {
-    return &cols[(size_t)k * (size_t)b->v->p->n + (size_t)i];
-}
-
 // First and last node that run for the first time in the segment after cut k.
 static int32_t seg_first(const struct build *b, int32_t k) {
     return b->m->cuts.at[k] + 1;
@@ -40,28 +36,11 @@ static void find_live(struct build *b, int32_t k) {
     }
 }
 
-static void add_columns(struct build *b, int32_t k) {
-    const struct problem *p = b->v->p;
-    struct cbc_model *c = &b->m->program;
-    bool integer = !(b->flags & CUT_CONTINUOUS);
-    for (int32_t i = 0; i <= b->m->cuts.at[k] && i < p->n; i++) {
-        if (!b->live[i] || b->v->zero_size[i])
-            continue;
-        double cost = b->flags & CUT_MIN_BUDGET ? 0 : (double)p->cost[i] * b->v->cost_scale;
-        *col_at(b->m->keep_col, b, k, i) = cbc_col(c, 0, 1, 0, integer);
-        if (p->once[i])
-            continue;
-        *col_at(b->m->run_col, b, k, i) = cbc_col(c, 0, 1, cost, integer);
-        if (b->flags & CUT_LATER)
-            *col_at(b->m->later_col, b, k, i) = cbc_col(c, 0, 1, 0, false);
-    }
-}
-
 // keep[k,j] + other[k,j] >= 1, or >= demand_col if that is not negative. `other` holds run or later
 // columns; a node that must run once has none. A node without a keep column is always available.
 static void add_supply(struct build *b, int32_t *other, int32_t k, int32_t j, int32_t demand_col) {
-    int32_t keep = *col_at(b->m->keep_col, b, k, j);
-    int32_t run = *col_at(other, b, k, j);
+    int32_t keep = *cut_column(&b->m->cols, b->m->cols.keep, k, j);
+    int32_t run = *cut_column(&b->m->cols, other, k, j);
     if (keep < 0)
         return;
     cbc_row(&b->m->program, demand_col < 0 ? 1 : 0, CBC_INF);
@@ -89,7 +68,7 @@ static void add_needed(struct build *b, int32_t *other, int32_t k, int32_t last,
 static void add_inputs(struct build *b, int32_t *other, int32_t k) {
     const struct problem *p = b->v->p;
     for (int32_t i = 0; i <= b->m->cuts.at[k] && i < p->n; i++) {
-        int32_t demand = *col_at(other, b, k, i);
+        int32_t demand = *cut_column(&b->m->cols, other, k, i);
         for (int32_t e = p->in_start[i]; demand >= 0 && e < p->in_start[i + 1]; e++)
             add_supply(b, other, k, p->in_of[e], demand);
     }
@@ -97,9 +76,9 @@ static void add_inputs(struct build *b, int32_t *other, int32_t k) {
 
 static void add_carry(struct build *b, int32_t k) {
     for (int32_t i = 0; i <= b->m->cuts.at[k] && i < b->v->p->n; i++) {
-        int32_t next = *col_at(b->m->keep_col, b, k + 1, i);
+        int32_t next = *cut_column(&b->m->cols, b->m->cols.keep, k + 1, i);
         if (next >= 0)
-            add_supply(b, b->m->run_col, k, i, next);
+            add_supply(b, b->m->cols.run, k, i, next);
     }
 }
 
@@ -112,31 +91,10 @@ static void add_capacity_row(struct build *b, int64_t extra) {
         cbc_term(&b->m->program, b->m->capacity_col, -1);
 }
 
-// The tensors kept across q_k, beside its working set. The keep column of q_k itself has no weight
-// here, since the working set includes q_k.
 static void add_memory(struct build *b, int32_t k) {
     int32_t q = b->m->cuts.at[k];
-    double scale = b->v->byte_scale;
     add_capacity_row(b, -cut_working_set(b->v, q));
-    for (int32_t i = 0; i < q && i < b->v->p->n; i++) {
-        int32_t keep = *col_at(b->m->keep_col, b, k, i);
-        if (keep >= 0 && !cut_reads(b->v, q, i))
-            cbc_term(&b->m->program, keep, (double)b->v->p->bytes[i] * scale);
-    }
-}
-
-// later[k,i] <= the sum of run[l,i] over the segments from k on.
-static void add_later(struct build *b, int32_t k) {
-    for (int32_t i = 0; i <= b->m->cuts.at[k] && i < b->v->p->n; i++) {
-        int32_t later = *col_at(b->m->later_col, b, k, i);
-        if (later < 0)
-            continue;
-        cbc_row(&b->m->program, 0, CBC_INF);
-        cbc_term(&b->m->program, later, -1);
-        for (int32_t l = k; l < b->m->cuts.n; l++)
-            if (*col_at(b->m->run_col, b, l, i) >= 0)
-                cbc_term(&b->m->program, *col_at(b->m->run_col, b, l, i), 1);
-    }
+    cut_columns_add_kept(&b->m->cols, b->v, k, q, &b->m->program);
 }
 
 static bool add_segment(struct build *b, int32_t k) {
@@ -144,15 +102,16 @@ static bool add_segment(struct build *b, int32_t k) {
     if (!seen)
         return false;
     add_memory(b, k);
-    add_needed(b, b->m->run_col, k, seg_last(b, k), seen);
-    add_inputs(b, b->m->run_col, k);
+    add_needed(b, b->m->cols.run, k, seg_last(b, k), seen);
+    add_inputs(b, b->m->cols.run, k);
     if (k + 1 < b->m->cuts.n)
         add_carry(b, k);
     if (b->flags & CUT_LATER) {
         memset(seen, 0, (size_t)b->v->p->n * sizeof *seen);
-        add_later(b, k);
-        add_needed(b, b->m->later_col, k, b->v->n_steps - 1, seen);
-        add_inputs(b, b->m->later_col, k);
+        for (int32_t i = 0; i < b->v->p->n; i++)
+            cut_columns_add_later(&b->m->cols, k, i, &b->m->program);
+        add_needed(b, b->m->cols.later, k, b->v->n_steps - 1, seen);
+        add_inputs(b, b->m->cols.later, k);
     }
     return !b->m->program.out_of_memory;
 }
@@ -183,7 +142,8 @@ int32_t cut_model_column(const struct cut_view *v, const struct cut_model *m, in
     }
     if (k < 0)
         return -1;
-    return (kind == CUT_RUN ? m->run_col : m->keep_col)[(size_t)k * (size_t)v->p->n + (size_t)node];
+    return (kind == CUT_RUN ? m->cols.run
+                            : m->cols.keep)[(size_t)k * (size_t)v->p->n + (size_t)node];
 }
 
 // Adds the column of a second or third run in a stage, at the cost of the run before, which it
@@ -227,13 +187,6 @@ static void add_stage_row(struct build *b, const struct cut_row *row, struct are
     }
 }
 
-static int32_t *no_columns(struct arena *a, size_t n) {
-    int32_t *cols = ARENA_ARRAY(a, int32_t, n);
-    if (cols)
-        memset(cols, -1, n * sizeof *cols);
-    return cols;
-}
-
 bool cut_model_build(const struct cut_view *v, struct cuts cuts, const struct cut_rows *rows,
                      int flags, struct arena *a, struct cut_model *out) {
     assert(cuts.n >= 0 && (cuts.n == 0 || (cuts.at[0] >= 0 && cuts.at[cuts.n - 1] < v->n_steps)));
@@ -242,18 +195,14 @@ bool cut_model_build(const struct cut_view *v, struct cuts cuts, const struct cu
     if (flags & CUT_MIN_BUDGET)
         out->capacity_col =
             cbc_col(&out->program, 0, (double)v->capacity * v->byte_scale, 1, false);
-    size_t n = (size_t)cuts.n * (size_t)v->p->n;
-    out->keep_col = no_columns(a, n);
-    out->run_col = no_columns(a, n);
-    out->later_col = no_columns(a, n);
     struct arena scratch = arena_make(a->mem);
     struct build b = {.v = v, .m = out, .scratch = &scratch, .flags = flags};
     b.live = ARENA_ARRAY(&scratch, bool, v->p->n);
-    bool ok = out->keep_col && out->run_col && out->later_col && b.live;
+    bool ok = cut_columns_make(&out->cols, cuts.n, v->p->n, a) && b.live;
     for (int32_t k = 0; ok && k < cuts.n; k++) {
         memset(b.live, 0, (size_t)v->p->n * sizeof(bool));
         find_live(&b, k);
-        add_columns(&b, k);
+        cut_columns_add(&out->cols, v, k, b.live, flags, &out->program);
     }
     for (int32_t k = 0; ok && k < cuts.n; k++)
         ok = add_segment(&b, k);

@@ -56,7 +56,7 @@ static bool reach_cut(struct realize *r, const struct cut_model *m, const double
                       double threshold, int32_t k) {
     size_t row = (size_t)k * (size_t)r->v->p->n;
     for (int32_t i = 0; i < m->cuts.at[k] && i < r->v->p->n; i++)
-        if (value_of(m->keep_col, x, row + (size_t)i) > threshold && !recompute(r, i))
+        if (value_of(m->cols.keep, x, row + (size_t)i) > threshold && !recompute(r, i))
             return false;
     return true;
 }
@@ -67,7 +67,7 @@ static void evict(struct realize *r, const struct cut_model *m, const double *x,
     size_t row = (size_t)k * (size_t)p->n;
     for (int32_t i = 0; i < p->n; i++)
         r->held[i] = r->held[i] &&
-                     (r->v->zero_size[i] || value_of(m->keep_col, x, row + (size_t)i) > threshold);
+                     (r->v->zero_size[i] || value_of(m->cols.keep, x, row + (size_t)i) > threshold);
 }
 
 static bool run_step(struct realize *r, int32_t t) {
@@ -110,24 +110,24 @@ static void set(const int32_t *cols, int32_t n, int32_t k, int32_t i, double *po
 // The second and third run in a stage have columns of their own if a lazy row uses them.
 static void set_run(const struct cut_view *v, const struct cut_model *m, int32_t k, int32_t stage,
                     int32_t i, double *point) {
-    int32_t col = m->run_col[(size_t)k * (size_t)v->p->n + (size_t)i];
+    int32_t col = m->cols.run[(size_t)k * (size_t)v->p->n + (size_t)i];
     int32_t twice = cut_model_column(v, m, stage, CUT_TWICE, i);
     int32_t thrice = cut_model_column(v, m, stage, CUT_THRICE, i);
     if (thrice >= 0 && point[twice] > 0)
         point[thrice] = 1;
     if (col >= 0 && point[col] > 0 && twice >= 0)
         point[twice] = 1;
-    set(m->run_col, v->p->n, k, i, point);
+    set(m->cols.run, v->p->n, k, i, point);
 }
 
 static void set_later(const struct cut_view *v, const struct cut_model *m, double *point) {
     for (int32_t i = 0; i < v->p->n; i++) {
         bool later = false;
         for (int32_t k = m->cuts.n - 1; k >= 0; k--) {
-            int32_t run = m->run_col[(size_t)k * (size_t)v->p->n + (size_t)i];
+            int32_t run = m->cols.run[(size_t)k * (size_t)v->p->n + (size_t)i];
             later = later || (run >= 0 && point[run] > 0);
             if (later)
-                set(m->later_col, v->p->n, k, i, point);
+                set(m->cols.later, v->p->n, k, i, point);
         }
     }
 }
@@ -156,7 +156,7 @@ struct replay {
 // Tensor i, made at position made_at, is read now: it is kept at every cut in between.
 static void set_kept(const struct replay *r, int32_t made_at, int32_t i) {
     for (int32_t l = r->k - 1; l >= 0 && r->cut_at[l] >= made_at; l--)
-        set(r->m->keep_col, r->v->p->n, l, i, r->point);
+        set(r->m->cols.keep, r->v->p->n, l, i, r->point);
 }
 
 bool cut_model_point(const struct cut_view *v, const struct cut_model *m, struct sequence s,

@@ -161,7 +161,7 @@ static void fix_columns(const struct ilp *s, struct cut_model *m, const double *
     for (int32_t k = 0; k < m->cuts.n; k++)
         for (int32_t i = 0; i < n; i++) {
             size_t at = (size_t)k * (size_t)n + (size_t)i;
-            int32_t cols[] = {m->keep_col[at], m->run_col[at]};
+            int32_t cols[] = {m->cols.keep[at], m->cols.run[at]};
             for (int c = 0; c < 2 && s->task->fixed[i]; c++)
                 if (cols[c] >= 0)
                     m->program.col_lower.at[cols[c]] = m->program.col_upper.at[cols[c]] =

@@ -53,16 +53,16 @@ static bool model_of_s(const struct cut_view *v, const struct checkmate_relaxed 
                        struct arena *a, struct cut_model *m, double **x) {
     int32_t n = v->p->n, n_cuts = relaxed->n_stages - 1;
     size_t n_cells = (size_t)n_cuts * (size_t)n;
-    *m = (struct cut_model){.capacity_col = -1};
+    *m = (struct cut_model){.cols = {.n_cuts = n_cuts, .n = n}, .capacity_col = -1};
     m->cuts.at = ARENA_ARRAY(a, int32_t, n_cuts);
-    m->keep_col = ARENA_ARRAY(a, int32_t, n_cells);
+    m->cols.keep = ARENA_ARRAY(a, int32_t, n_cells);
     *x = ARENA_ARRAY(a, double, n_cells);
-    if (!m->cuts.at || !m->keep_col || !*x)
+    if (!m->cuts.at || !m->cols.keep || !*x)
         return false;
     for (int32_t k = 0; k < n_cuts; k++)
         m->cuts.at[m->cuts.n++] = k;
     for (size_t c = 0; c < n_cells; c++) {
-        m->keep_col[c] = (int32_t)c;
+        m->cols.keep[c] = (int32_t)c;
         (*x)[c] = relaxed->s[c + (size_t)n];
     }
     return true;
