@@ -66,5 +66,5 @@ int main(int n_args, char **args) {
     for (size_t i = 0; st && i < r.d.list.n; i++)
         fprintf(stderr, "%s\n", r.d.list.at[i].text);
     arena_free(&r.arena);
-    return st;
+    return (int)st;
 }
