@@ -23,22 +23,17 @@ __attribute__((format(printf, 3, 4))) static void bad_graph(struct verify *v, co
                                                             const char *format, ...) {
     va_list args;
     va_start(args, format);
-    struct str text = str_make(&v->scratch);
-    str_addv(&text, format, args);
+    v->st = diag_errorv(v->d, DIAG_MALFORMED, loc_path(v->m->path, graph_label(g)), format, args);
     va_end(args);
-    v->st = diag_error(v->d, DIAG_MALFORMED, loc_path(v->m->path, graph_label(g)), "%s",
-                       str_text(&text));
 }
 
 __attribute__((format(printf, 4, 5))) static void bad_node(struct verify *v, const struct graph *g,
                                                            node_id n, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    struct str text = str_make(&v->scratch);
-    str_addv(&text, format, args);
+    struct loc where = loc_path(v->m->path, node_path(g, n, &v->scratch));
+    v->st = diag_errorv(v->d, DIAG_MALFORMED, where, format, args);
     va_end(args);
-    v->st = diag_error(v->d, DIAG_MALFORMED, loc_path(v->m->path, node_path(g, n, &v->scratch)),
-                       "%s", str_text(&text));
 }
 
 static bool in_range(const struct graph *g, value_id v) {

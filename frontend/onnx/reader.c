@@ -35,12 +35,10 @@ void reader_error(struct reader *r, enum diag_code code, const struct reader_pat
         return;
     }
     struct arena scratch = arena_make(r->a->mem);
-    struct str text = str_make(&scratch);
     va_list args;
     va_start(args, format);
-    str_addv(&text, format, args);
+    status st = diag_errorv(r->d, code, reader_loc(r, where, &scratch), format, args);
     va_end(args);
-    status st = diag_error(r->d, code, reader_loc(r, where, &scratch), "%s", str_text(&text));
     if (!r->st)
         r->st = st;
     arena_free(&scratch);

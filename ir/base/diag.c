@@ -41,12 +41,18 @@ __attribute__((format(printf, 5, 0))) static void diag_add(struct diags *d,
         d->n_dropped++;
 }
 
+status diag_errorv(struct diags *d, enum diag_code code, struct loc where, const char *format,
+                   va_list args) {
+    diag_add(d, DIAG_ERROR, code, where, format, args);
+    return codes[code].st;
+}
+
 status diag_error(struct diags *d, enum diag_code code, struct loc where, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    diag_add(d, DIAG_ERROR, code, where, format, args);
+    status st = diag_errorv(d, code, where, format, args);
     va_end(args);
-    return codes[code].st;
+    return st;
 }
 
 void diag_warning(struct diags *d, enum diag_code code, struct loc where, const char *format, ...) {

@@ -66,6 +66,9 @@ struct diags diags_make(struct arena *a);
 // Adds an error and returns the status of its code, for `return diag_error(…)`.
 __attribute__((format(printf, 4, 5))) status diag_error(struct diags *d, enum diag_code code,
                                                         struct loc where, const char *format, ...);
+__attribute__((format(printf, 4, 0))) status diag_errorv(struct diags *d, enum diag_code code,
+                                                         struct loc where, const char *format,
+                                                         va_list args);
 __attribute__((format(printf, 4, 5))) void diag_warning(struct diags *d, enum diag_code code,
                                                         struct loc where, const char *format, ...);
 __attribute__((format(printf, 4, 5))) void diag_note(struct diags *d, enum diag_code code,

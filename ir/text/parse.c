@@ -14,14 +14,10 @@
 bool parse_fail(struct parser *p, const struct token *at, const char *format, ...) {
     if (p->stop)
         return false;
-    struct arena scratch = arena_make(p->m->arena->mem);
-    struct str text = str_make(&scratch);
     va_list args;
     va_start(args, format);
-    str_addv(&text, format, args);
+    diag_errorv(p->d, DIAG_MALFORMED, loc_line(p->path, at->line, at->col), format, args);
     va_end(args);
-    diag_error(p->d, DIAG_MALFORMED, loc_line(p->path, at->line, at->col), "%s", str_text(&text));
-    arena_free(&scratch);
     if (++p->n_errors == PARSE_ERRORS) {
         diag_note(p->d, DIAG_MALFORMED, loc_file(p->path),
                   "too many errors; the rest of the text is not parsed");

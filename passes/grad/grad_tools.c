@@ -80,15 +80,13 @@ value_id grad_output(struct grad *r, uint32_t slot) {
 }
 
 void grad_refuse(struct grad *r, const char *format, ...) {
-    struct str text = str_make(r->a);
+    if (r->b->failed)
+        return;
+    struct loc where = loc_path(r->g->model->path, node_path(r->g, r->id, r->a));
     va_list args;
     va_start(args, format);
-    str_addv(&text, format, args);
+    r->b->failed = diag_errorv(r->b->d, DIAG_NO_GRADIENT, where, format, args);
     va_end(args);
-    if (!r->b->failed)
-        r->b->failed = diag_error(r->b->d, DIAG_NO_GRADIENT,
-                                  loc_path(r->g->model->path, node_path(r->g, r->id, r->a)), "%s",
-                                  str_text(&text));
 }
 
 value_id grad_add(struct grad *r, value_id a, value_id b) {

@@ -28,15 +28,13 @@ static bool overlap(int64_t a, int64_t n_a, int64_t b, int64_t n_b) {
 
 __attribute__((format(printf, 3, 4))) static void fail(struct replay *r, node_id n,
                                                        const char *format, ...) {
+    if (r->st)
+        return;
+    struct loc where = loc_path(r->g->model->path, n.i ? node_path(r->g, n, r->a) : NULL);
     va_list args;
     va_start(args, format);
-    struct str text = str_make(r->a);
-    str_addv(&text, format, args);
+    r->st = diag_errorv(r->d, DIAG_VERIFY, where, format, args);
     va_end(args);
-    if (!r->st)
-        r->st = diag_error(r->d, DIAG_VERIFY,
-                           loc_path(r->g->model->path, n.i ? node_path(r->g, n, r->a) : NULL), "%s",
-                           str_text(&text));
 }
 
 static const char *name_of(const struct replay *r, value_id v) {

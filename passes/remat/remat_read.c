@@ -32,12 +32,10 @@ __attribute__((format(printf, 2, 3))) static void wrong(struct reading *x, const
                                                         ...) {
     if (x->n_wrong++ >= MAX_REPORTED)
         return;
-    struct str text = str_make(x->scratch);
     va_list args;
     va_start(args, format);
-    str_addv(&text, format, args);
+    diag_errorv(x->d, DIAG_MALFORMED, loc_file(x->path), format, args);
     va_end(args);
-    diag_error(x->d, DIAG_MALFORMED, loc_file(x->path), "%s", str_text(&text));
 }
 
 static bool open_reading(struct reading *x) {

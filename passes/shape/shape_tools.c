@@ -224,13 +224,12 @@ status shape_axes(const struct shape *s, uint32_t k, int32_t rank, int64_t **axe
 }
 
 status shape_fail(const struct shape *s, const char *format, ...) {
-    struct str text = str_make(s->a);
+    struct loc where = loc_path(s->g->model->path, node_path(s->g, s->id, s->a));
     va_list args;
     va_start(args, format);
-    str_addv(&text, format, args);
+    status st = diag_errorv(s->d, DIAG_SHAPE, where, format, args);
     va_end(args);
-    return diag_error(s->d, DIAG_SHAPE, loc_path(s->g->model->path, node_path(s->g, s->id, s->a)),
-                      "%s", str_text(&text));
+    return st;
 }
 
 // The union of what both types state; false: they contradict each other.

@@ -42,13 +42,11 @@ struct csv {
 };
 
 __attribute__((format(printf, 2, 3))) static status bad(struct csv *c, const char *format, ...) {
-    struct str text = str_make(c->arena);
     va_list args;
     va_start(args, format);
-    str_addv(&text, format, args);
+    status st = diag_errorv(c->diags, DIAG_MALFORMED, loc_line(c->file, c->line, 1), format, args);
     va_end(args);
-    return diag_error(c->diags, DIAG_MALFORMED, loc_line(c->file, c->line, 1), "%s",
-                      str_text(&text));
+    return st;
 }
 
 // Cuts the next field off the line, without the blanks around it; NULL: there is none.
