@@ -2,8 +2,8 @@
 //
 // A method is a row in solver/methods.def and a function `status f(struct solve_run *)`. It finds
 // schedules and bounds and offers them to the run; it never decides what is handed out. The run
-// keeps the best schedule that the checker accepted (the incumbent), tells the caller's progress
-// hook, and says when to end. So a deadline, Ctrl-C, a crash of CBC or a proof of optimality all
+// keeps the best schedule that the checker accepted (the incumbent), calls the progress
+// hook, and decides when to end. So a deadline, Ctrl-C, a crash of CBC or a proof of optimality all
 // end the same way: the incumbent goes out, with what is known about its gap.
 //
 //     struct schedule s;
@@ -59,9 +59,8 @@ struct solve_hooks {
 };
 
 // ST_OK: a schedule within the budget. ST_INFEASIBLE: proven that there is none. ST_NO_PLAN: none
-// was found. In all three cases *out says what is known. Anything else: a diagnostic tells.
-// When the stop was raised by a signal the result is the same, and out->outcome tells what is
-// there.
+// was found. In all three cases *out says what is known. Any other status comes with a diagnostic.
+// When the stop was raised by a signal the result is the same, see out->outcome.
 status solve(const struct problem *p, const struct solve_options *options,
              const struct solve_hooks *hooks, struct arena *a, struct diags *d,
              struct schedule *out);
@@ -81,7 +80,7 @@ struct solve_run {
 // Offers a sequence or steps: checked, and kept when it fits the budget, follows the asked kind of
 // order, and costs less than the incumbent (or equally much with a lower peak). Schedules over the
 // budget are remembered only for their peak (the least known budget). True: it is the new
-// incumbent. A wrong schedule is refused and counted, never an error.
+// incumbent. An invalid schedule is refused and counted; it is not an error.
 bool solve_offer(struct solve_run *r, struct sequence s, char letter);
 bool solve_offer_steps(struct solve_run *r, struct steps s, char letter);
 
@@ -106,7 +105,7 @@ int64_t solve_best_bound(struct solve_run *r); // for the asked kind of order; a
 
 // Nothing is left to do: optimal within the gap, target reached, or proven infeasible.
 bool solve_settled(struct solve_run *r);
-// Settled, stopped by somebody, or out of time.
+// Settled, stopped, or out of time.
 bool solve_over(struct solve_run *r);
 double solve_seconds(const struct solve_run *r); // since the start
 

@@ -41,7 +41,7 @@ static struct pass simulate(struct mcmc *c, enum way way) {
         bool some = mcmc_propose(c, &kind);
         if (some && way != EDIT) {
             s->relabelled = s->relabelled || way == WHOLE; // so nothing is as it was
-            if (sim_evaluate(s, most) == SIM_RIGHT) {
+            if (sim_evaluate(s, most) == SIM_VALID) {
                 out.n_right++;
                 out.sum += s->result.makespan_cost + s->result.excess_bytes;
             }
@@ -65,7 +65,7 @@ static bool load(struct mcmc *c, struct arena *a, struct diags *d, double *whole
         struct arena scratch = arena_make(a->mem);
         struct strategy_facts f;
         bool ok = true;
-        if (mcmc_propose(c, &kind) && sim_evaluate(&c->sim, INT64_MAX) == SIM_RIGHT) {
+        if (mcmc_propose(c, &kind) && sim_evaluate(&c->sim, INT64_MAX) == SIM_VALID) {
             struct strategy x = {ARENA_ARRAY(&scratch, struct task, c->sim.n_in), c->sim.n_in};
             sim_save(&c->sim, x.at);
             double t0 = now();

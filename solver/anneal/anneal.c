@@ -57,7 +57,7 @@ static void write_best(struct anneal *an) {
 
 static void note_best(struct anneal *an) {
     struct state *st = &an->st;
-    if (st->profile.total_excess == 0 && state_right(st) && (st->cost < an->best_cost)) {
+    if (st->profile.total_excess == 0 && state_is_valid(st) && (st->cost < an->best_cost)) {
         an->best_cost = st->cost;
         an->best_is_current = true;
     }
@@ -77,7 +77,7 @@ void anneal_budget(struct anneal *an, int64_t budget_bytes) {
     write_best(an);
 }
 
-// Applies one move; true: it is right and waits for the verdict.
+// Applies one move; true: the sequence is valid, and the move is to be accepted or undone.
 static bool try_move(struct anneal *an, double max_cost) {
     uint64_t draw = rng_next(&an->rng);
     uint32_t r = (uint32_t)(draw & 127);
@@ -101,7 +101,7 @@ static bool try_move(struct anneal *an, double max_cost) {
     return move_shift(an);
 }
 
-// One move and its verdict.
+// One move, accepted or undone.
 static void step(struct anneal *an) {
     struct state *st = &an->st;
     double excess = (double)st->profile.total_excess;
@@ -109,7 +109,7 @@ static void step(struct anneal *an) {
     double slack = -an->temperature * log(1 - rng_unit(&an->rng));
     an->n_moves++;
     st->work++;
-    if (an->best_is_current) // it may be left, and is too good to lose
+    if (an->best_is_current) // copy it before a move may leave it
         write_best(an);
     bool right = try_move(an, an->price.now * excess + slack);
     if (st->edits.n == 0)
@@ -135,7 +135,7 @@ bool anneal_run(struct anneal *an, int64_t work, double initial_temperature,
         if (st->broken || an->best_cost <= good_cost)
             break;
         if (i % WINDOW_EVERY == 0)
-            anneal_look_elsewhere(an);
+            anneal_change_window(an);
         if (i % EXCESS_PRICE_EVERY == 0) {
             double done = (double)(st->work - from) / (double)work;
             an->temperature =

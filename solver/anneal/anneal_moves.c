@@ -1,14 +1,14 @@
-// The moves of the annealing: see anneal_moves.h. Room is made before the first change of a move,
-// because making room renames slots; runs are followed across it by their number among the runs of
-// their node.
+// The moves of the annealing: see anneal_moves.h. A move reserves its slots before its first
+// change, because that renumbers slots. Across it, a run is identified by its index among the runs
+// of its node.
 #include "solver/anneal/anneal_moves.h"
 
 enum { AGAIN_TRIES = 16 };
 
 // ---- adding
 
-// Plans to run `node` before slot; inputs that are not held there are recomputed too
-// (with probability `again` of 256) or held longer.
+// Plans to run `node` before slot. Inputs that are not held there are recomputed too (with
+// probability `again` of 256) or held longer.
 static bool plan_node(struct anneal *an, int32_t node, int32_t slot, uint32_t again,
                       int32_t depth) {
     const struct problem *p = an->st.p;
@@ -82,12 +82,12 @@ bool move_add(struct anneal *an, double max_cost) {
     if (slot < 0)
         return false;
     anneal_plan_apply(an, slot);
-    return state_right(&an->st);
+    return state_is_valid(&an->st);
 }
 
 // ---- removing
 
-// A run that nothing needs: it may go without a trace.
+// Whether no use is bound to the run, so that removing it changes nothing else.
 static bool is_idle(const struct anneal *an, int32_t node, int32_t slot) {
     const struct state *st = &an->st;
     const struct state_list *r = &st->runs[node];
@@ -105,7 +105,7 @@ void anneal_cascade(struct anneal *an, int32_t slot) {
         int32_t s = an->picked[--n];
         int32_t node = st->node_at[s];
         if (node < 0)
-            continue; // reached along two ways
+            continue; // reached by two paths
         state_remove(st, s);
         for (int32_t e = p->in_start[node]; e < p->in_start[node + 1]; e++) {
             int32_t run = state_run_before(st, p->in_of[e], s);
@@ -137,12 +137,12 @@ int32_t anneal_random_again(struct anneal *an) {
 }
 
 bool move_remove(struct anneal *an, double max_cost) {
-    (void)max_cost; // it only saves
+    (void)max_cost; // removing never adds cost
     int32_t slot = anneal_random_again(an);
     if (slot < 0)
         return false;
     anneal_cascade(an, slot);
-    return state_right(&an->st);
+    return state_is_valid(&an->st);
 }
 
 bool move_swap(struct anneal *an, double max_cost) {
@@ -152,7 +152,7 @@ bool move_swap(struct anneal *an, double max_cost) {
         return false;
     if (!anneal_plan(an, input, slot))
         return false;
-    // What the cascade saves is not known before; a generous guess keeps the hopeless ones out.
+    // What the cascade saves is not known in advance; an optimistic estimate skips hopeless moves.
     if ((double)an->plan_cost > max_cost + 4 * (double)st->p->cost[st->node_at[gone]])
         return false;
     int32_t node = st->node_at[gone], k = anneal_index(st, gone);
@@ -162,5 +162,5 @@ bool move_swap(struct anneal *an, double max_cost) {
     gone = st->runs[node].at[k];
     anneal_plan_apply(an, slot);
     anneal_cascade(an, gone);
-    return state_right(st);
+    return state_is_valid(st);
 }

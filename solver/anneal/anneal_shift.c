@@ -1,13 +1,12 @@
 // Moves that change the order of runs but not their number: see anneal_moves.h. A single run shifts
-// within the window between what it reads and what reads it. A pull takes along the runs that the
-// pulled one depends on, a push those that depend on the pushed one, so neither breaks anything;
-// together they reach every order.
+// between its last producer and its first consumer. A pull moves the dependencies of the run along,
+// a push its dependents, so the sequence stays valid; together they reach every order.
 #include "solver/anneal/anneal_moves.h"
 
 enum { WINDOW_TRIES = 64 };
 
-// The middle is any slot, so the ends of the sequence are in as many windows as all else.
-void anneal_look_elsewhere(struct anneal *an) {
+// Any slot can be the middle, so slots at the ends are in as many windows as the others.
+void anneal_change_window(struct anneal *an) {
     int32_t n = an->st.n_slots, middle = (int32_t)rng_below(&an->rng, (uint64_t)n);
     if (n <= ANNEAL_WINDOW) {
         an->window = 0;
@@ -82,7 +81,7 @@ bool move_shift(struct anneal *an) {
         return false;
     state_remove(st, st->runs[node].at[k]);
     state_insert(st, node, target - 1);
-    return state_right(st);
+    return state_is_valid(st);
 }
 
 // Moves the picked runs (ascending) to directly before the run in `target`, which is none of them,
@@ -103,7 +102,7 @@ static bool move_picked(struct anneal *an, int32_t n, int32_t target) {
         state_remove(st, an->picked[i]);
     for (int32_t i = 0; i < n; i++)
         state_insert(st, node[i], target - n + i);
-    return state_right(st);
+    return state_is_valid(st);
 }
 
 bool move_pull(struct anneal *an) {
@@ -156,7 +155,7 @@ bool move_push(struct anneal *an) {
             an->picked[n++] = s;
             an->mark[node] = an->stamp;
         } else {
-            an->mark[node] = 0; // a fresh run: what reads it later is not bound to a pushed one
+            an->mark[node] = 0; // another run: later readers are not bound to a pushed one
             if (--ahead < 0) {
                 target = s;
                 break;

@@ -1,13 +1,13 @@
-// The compound move of the annealing: near the border of the budget the problem is a knapsack, and
-// one large recomputation is worth several small ones. Either a node is recomputed once
-// more and the runs that are unnecessary now are removed, or a run is removed and its bytes are
-// saved elsewhere by repeatedly adding the cheapest of a few random recomputations across the peak.
-// Single moves would have to pass through worse sequences in between.
+// The compound move of the annealing. Near the budget the problem is a knapsack: one large
+// recomputation is worth several small ones. Either a node is recomputed once more and the runs
+// that are unnecessary now are removed, or a run is removed and its bytes are saved elsewhere, by
+// repeatedly adding the cheapest of a few random recomputations across the peak. Single moves would
+// have to pass through worse sequences in between.
 #include "solver/anneal/anneal_moves.h"
 
 enum { TRIM_TRIES = 24, FILL_STEPS = 40, FILL_TRIES = 24, RUIN_REACH = 12 };
 
-// Takes away runs that are not needed to stay at this excess.
+// Removes runs that are not needed to stay at this excess.
 static void trim(struct anneal *an) {
     struct state *st = &an->st;
     for (int32_t i = 0; i < TRIM_TRIES; i++) {
@@ -17,12 +17,12 @@ static void trim(struct anneal *an) {
         size_t n_edits = st->edits.n;
         int64_t excess = st->profile.total_excess;
         anneal_cascade(an, slot);
-        if (!state_right(st) || st->profile.total_excess > excess)
+        if (!state_is_valid(st) || st->profile.total_excess > excess)
             state_undo(st, n_edits);
     }
 }
 
-// Whether running the input again before slot frees it at the moment `worst`.
+// Whether recomputing the input before slot frees it at the slot `worst`.
 static bool relieves(const struct state *st, int32_t input, int32_t slot, int32_t worst) {
     if (slot <= worst)
         return false;
@@ -30,7 +30,7 @@ static bool relieves(const struct state *st, int32_t input, int32_t slot, int32_
     return run < worst && use < worst;
 }
 
-// The cheapest per byte of some random recomputations that relieve the worst moment.
+// Of some random recomputations that free bytes at the worst slot, the cheapest per byte.
 static bool pick_relief(struct anneal *an, int32_t worst, int32_t *slot, int32_t *input) {
     double least = 0;
     bool found = false;
@@ -63,10 +63,10 @@ static bool fill(struct anneal *an, int64_t excess, double max_cost) {
             return false;
         anneal_plan_apply(an, slot);
     }
-    return state_right(st) && st->profile.total_excess <= excess;
+    return state_is_valid(st) && st->profile.total_excess <= excess;
 }
 
-// Takes away all second runs of nodes that are near one another.
+// Removes the recomputations of nodes that are close together.
 static bool ruin(struct anneal *an) {
     struct state *st = &an->st;
     int32_t middle = anneal_random_node_again(an);
@@ -82,19 +82,19 @@ static bool ruin(struct anneal *an) {
                 an, st->runs[node].at[first + (int32_t)rng_below(
                                                   &an->rng, (uint64_t)(st->runs[node].n - first))]);
     }
-    return state_right(st);
+    return state_is_valid(st);
 }
 
 bool move_trade(struct anneal *an, double max_cost) {
     struct state *st = &an->st;
     int64_t excess = st->profile.total_excess;
-    double most = (double)st->cost + max_cost;
+    double max_total = (double)st->cost + max_cost;
     uint64_t kind = rng_next(&an->rng) % 3;
     if (kind == 0) {
         if (!move_add(an, 1e300))
             return false;
     } else {
-        if (!(kind == 1 ? move_remove(an, 0) : ruin(an)) || !fill(an, excess, most))
+        if (!(kind == 1 ? move_remove(an, 0) : ruin(an)) || !fill(an, excess, max_total))
             return false;
     }
     trim(an);

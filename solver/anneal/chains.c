@@ -20,12 +20,12 @@ static int32_t chains_for(int32_t n_nodes) {
 }
 
 // Half of the chains keep the given order at first, even when it is free: they are faster, and for
-// many training graphs the order is hardly worth anything.
+// many training graphs another order gains little.
 static bool is_free_first(int32_t c, int32_t n) {
     return n > 2 ? c % 4 < 2 : c == 0;
 }
 
-// The start, in a part of the time at most: the rest is for the search, should it find nothing.
+// The initial solution. It gets a part of the time, so that the search can go on if none is found.
 static bool make_start(struct chains *cs, struct solve_run *r) {
     struct stop stop = stop_child(r->stop, stop_seconds_left(r->stop) / START_PART);
     bool ok = initial_by_cuts(r->p, r->options->budget_bytes, &stop, r->arena, &cs->greedy);
@@ -67,7 +67,7 @@ static int64_t best_cost(const struct chain *ch) {
     return ch->failed || ch->an.n_best == 0 ? INT64_MAX : ch->an.best_cost;
 }
 
-// Chains that do better than this one.
+// The number of chains with a better incumbent.
 static int32_t rank_of(const struct chains *cs, int32_t c) {
     int32_t rank = 0;
     for (int32_t k = 0; k < cs->n; k++)
@@ -75,8 +75,8 @@ static int32_t rank_of(const struct chains *cs, int32_t c) {
     return rank;
 }
 
-// What an exploiting chain goes on from: its own best, or that of the best chain whose order it may
-// follow. A sequence of the run's incumbent counts too: other methods may have found it.
+// The sequence that an exploiting chain continues from: its own best, that of the best chain whose
+// order it may follow, or the incumbent of the run, which another method may have found.
 static struct sequence elite(const struct chains *cs, int32_t c, const struct sequence *incumbent,
                              int64_t incumbent_cost) {
     const struct chain *ch = &cs->at[c];
@@ -97,7 +97,7 @@ static struct sequence elite(const struct chains *cs, int32_t c, const struct se
     return best;
 }
 
-// When leaving the given order has paid, all chains leave it, for good.
+// Once a chain in free order is ahead, all chains leave the given order.
 static void free_chains(struct chains *cs) {
     int64_t given = INT64_MAX, any = INT64_MAX;
     for (int32_t c = 0; c < cs->n; c++) {
@@ -133,7 +133,7 @@ static void plan_chain(struct chains *cs, int32_t c, const struct sequence *incu
     }
     ch->descend = cs->n_rounds > 0 && best_cost(ch) == INT64_MAX && from.at == fresh.at;
     if (ch->descend && ch->start.at.n > 0)
-        return; // it goes on from where it came
+        return; // it continues from its last sequence
     if (!min_budget_set(&ch->start, &ch->arena, from))
         ch->failed = true;
 }
@@ -153,18 +153,18 @@ static void run_chain(void *context, int32_t index) {
         ch->failed = true;
 }
 
-// Offers the chain's best; before there is one, its present state, for the peak that it has.
+// Offers the chain's best, or its current sequence for the peak if there is no best yet.
 static void offer_chain(struct chain *ch, struct solve_run *r) {
     if (ch->an.n_best > 0) {
         if (ch->an.best_cost < solve_best_cost(r))
             solve_offer(r, (struct sequence){ch->an.best, ch->an.n_best}, 'A');
-    } else if (!ch->failed && state_right(&ch->an.st)) {
+    } else if (!ch->failed && state_is_valid(&ch->an.st)) {
         struct state *st = &ch->an.st;
         solve_offer(r, (struct sequence){st->scratch, state_save(st, st->scratch)}, 'A');
     }
 }
 
-int64_t chains_round(struct chains *cs, struct solve_run *r, int32_t n_threads, int64_t most) {
+int64_t chains_round(struct chains *cs, struct solve_run *r, int32_t n_threads, int64_t max_work) {
     struct arena scratch = arena_make(r->arena->mem);
     struct sequence incumbent = {0};
     int64_t cost = solve_best_cost(r), done = 0;
@@ -180,7 +180,7 @@ int64_t chains_round(struct chains *cs, struct solve_run *r, int32_t n_threads, 
         ch->good_cost = good;
         if (!ch->failed)
             plan_chain(cs, c, &incumbent, cost);
-        ch->work = ch->work < most / cs->n ? ch->work : most / cs->n + 1;
+        ch->work = ch->work < max_work / cs->n ? ch->work : max_work / cs->n + 1;
         done += ch->work;
     }
     arena_free(&scratch);

@@ -1,8 +1,7 @@
-// The chains of the portfolio: several annealings side by side, in rounds. Within a round each
-// chain works alone for a fixed amount of work; between rounds, in the order of their numbers, the
-// chains are told where to go on from. Odd chains explore: they start afresh, with more work each
-// time. Even ones exploit: they reheat their own best, or the best of all when theirs has fallen
-// behind. Nothing depends on which thread ran what, or when.
+// The chains of the portfolio: several annealings in parallel, in rounds. Within a round each chain
+// does a fixed amount of work alone; between rounds each gets the sequence to continue from. Odd
+// chains explore: they restart, with more work each time. Even chains exploit: they reheat their
+// own best, or the best of all if theirs is behind. The result does not depend on the threads.
 #pragma once
 
 #include "solver/anneal/anneal.h"
@@ -15,13 +14,13 @@ enum { CHAINS_MAX = 8 };
 struct chain {
     struct arena arena;
     struct anneal an;
-    struct min_budget start; // what the next round begins with
-    bool descend;            // towards the budget, step by step: nothing has fitted yet
+    struct min_budget start; // the sequence that the next round begins with
+    bool descend;            // lower the budget step by step: no sequence was within it yet
     double initial_temperature, final_temperature;
     int64_t work;
     int64_t good_cost, budget_bytes;
     const struct stop *stop; // of the round
-    bool failed;             // out of memory: the chain is out of the race
+    bool failed;             // out of memory: the chain ends
 };
 
 struct chains {
@@ -38,10 +37,10 @@ struct chains {
 bool chains_make(struct chains *cs, struct solve_run *r);
 void chains_free(struct chains *cs);
 
-// The chains begin in the given order; from now on some of them, and, when that pays, all, may
-// leave it. What they have found stays.
+// The chains begin in the given order. From this call on some of them may leave it, and all of them
+// when that pays. Their incumbents stay.
 void chains_leave_order(struct chains *cs);
 
-// One round: plans, runs on the threads, offers what was found. Returns the work done, in units of
-// anneal_run; `most` bounds it (roughly: a chain's share is cut).
-int64_t chains_round(struct chains *cs, struct solve_run *r, int32_t n_threads, int64_t most);
+// One round on the threads; offers the incumbents of the chains. Returns the work done, in units of
+// anneal_run; `max_work` limits it approximately, by cutting the share of each chain.
+int64_t chains_round(struct chains *cs, struct solve_run *r, int32_t n_threads, int64_t max_work);

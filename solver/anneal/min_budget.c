@@ -19,7 +19,7 @@ bool min_budget_set(struct min_budget *l, struct arena *a, struct sequence s) {
     return true;
 }
 
-// The peak of what the annealing holds at the moment.
+// The peak of the current sequence.
 static int64_t peak_of(const struct anneal *an) {
     const struct state *st = &an->st;
     return profile_peak(&st->profile) * st->unit + st->p->persistent_bytes;

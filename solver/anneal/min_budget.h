@@ -1,7 +1,6 @@
 // The least memory: lowers the budget of an annealing step by step, each time from the sequence
-// that fitted the budget before, until a target is reached or steps have become tiny. It serves two
-// ends: to find a schedule at all when the budget is tight, and to name a budget that works when
-// none fits.
+// that fitted the budget before, until a target is reached or the steps have become tiny. It finds
+// a schedule when the budget is tight, and a budget that works when the given one is infeasible.
 #pragma once
 
 #include "solver/anneal/anneal.h"
@@ -13,7 +12,7 @@ struct min_budget {
     int64_t peak_bytes; // its peak, persistent_bytes included
 };
 
-// From `l->at` (right; its peak is measured here) towards target_bytes. The annealing's budget is
+// From `l->at` (valid; its peak is measured here) towards target_bytes. The annealing's budget is
 // the target afterwards, and its best is set if the target was reached. False: out of memory.
 bool min_budget_descend(struct anneal *an, struct min_budget *l, int64_t target_bytes, int64_t work,
                         const struct stop *stop);

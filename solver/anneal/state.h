@@ -4,12 +4,12 @@
 // A run sits in a slot; there are more slots than runs, so that an insertion finds room nearby. A
 // use of a node binds to the latest earlier run of it, and a run's output is held from the run to
 // the last use bound to it (to the end, if the node is kept and the run is its last). So the
-// sequence alone says everything: when to free is not a decision. Per node, the slots of its runs
+// sequence determines when each output is freed. Per node, the slots of its runs
 // and the slots of its uses are sorted lists; where a run ends is found by searching them.
 //
-// A sequence may be wrong for a while, between a removal and the insertion that makes up for it:
-// `n_missing` counts the uses that no run precedes and the nodes without any run. It is right
-// when that is 0.
+// A sequence may be invalid between a removal and the insertion that repairs it: `n_missing` counts
+// the uses without an earlier run and the nodes without any run. The sequence is valid when it is
+// 0.
 #pragma once
 
 #include "solver/anneal/state_profile.h"
@@ -45,9 +45,9 @@ struct state {
     int32_t *scratch;             // n_slots entries
     int32_t n_spare;              // slots beyond the usual, when room was short
     bool broken;                  // out of memory: the sequence is lost
-    int64_t work;                 // edits ever made: a measure of effort that is not time
+    int64_t work;                 // edits so far: a deterministic measure of effort
 
-    int32_t n_recomputed; // nodes that run more than once, in no order that matters
+    int32_t n_recomputed; // nodes that run more than once, in any order
     int32_t *again, *again_at;
 };
 
@@ -69,20 +69,21 @@ void state_remove(struct state *st, int32_t slot);
 static inline void state_commit(struct state *st) {
     st->edits.n = 0;
 }
-void state_undo(struct state *st, size_t n_edits); // back to when there were so many; 0: the commit
+void state_undo(struct state *st,
+                size_t n_edits); // to the state with n_edits edits since the commit
 
 // For state_slots.c and state.c alone.
 void state_note(struct state *st, enum state_edit_kind kind, int32_t node, int32_t slot);
 void state_move_back(struct state *st, int32_t from, int32_t to);
 void state_room_undone(struct state *st, int32_t left, int32_t right);
 
-// Where things are. -1: nowhere.
+// Slots of runs and uses; -1: none.
 int32_t state_run_before(const struct state *st, int32_t node, int32_t slot); // latest run < slot
 int32_t state_use_after(const struct state *st, int32_t node, int32_t slot);  // first use > slot
 int32_t state_use_before(const struct state *st, int32_t node, int32_t slot); // last use < slot
-// Whether the output of a run of `node` before `slot` is held up to `slot` as things are.
+// Whether the output of a run of `node` before `slot` is held up to `slot` in this sequence.
 bool state_held(const struct state *st, int32_t node, int32_t slot);
 
-static inline bool state_right(const struct state *st) {
+static inline bool state_is_valid(const struct state *st) {
     return st->n_missing == 0;
 }

@@ -1,5 +1,6 @@
-// Range additions over slots with the sum over a limit: see state_profile.h. The largest block of a
-// span is only bounded: it is raised at once, and worked out anew when the bound says too little.
+// Range additions over slots with the sum over a limit: see state_profile.h. For the largest block
+// of a span only an upper bound is kept: additions raise it, and it is computed again when it is
+// above the limit.
 #include "solver/anneal/state_profile.h"
 
 bool profile_make(struct arena *a, int32_t n_slots, int64_t limit, struct profile *out) {

@@ -1,8 +1,8 @@
 // The memory profile of a sequence: how many bytes are held at each slot, under range additions,
 // and by how much the slots together exceed a limit. Three levels: slots lie in blocks, blocks in
-// spans, and a block or a span that is covered whole takes an addition in one number. It is looked
-// into only when it is covered in part or when it holds a slot over the limit, which is rare near a
-// solution.
+// spans, and a block or span that is covered as a whole stores an addition as one number. Its
+// slots are visited only when it is covered in part or holds a slot over the limit, which is rare
+// near a solution.
 //
 // A slot without an event does not count: it carries PROFILE_IDLE, far below any limit.
 #pragma once

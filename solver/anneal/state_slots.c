@@ -1,6 +1,6 @@
-// Room for insertions: see state_room in state.h. Slots are a packed-memory array: when there is no
-// empty slot where one is needed, the runs nearby move together to the left and to the right until
-// the gap is wide enough. Their order stays, so nothing changes but the names of the slots.
+// Empty slots for insertions: see state_room in state.h. Slots are a packed-memory array: where an
+// empty slot is needed and there is none, nearby runs shift to the left and right until the gap is
+// wide enough. Their order stays, so only slot numbers change.
 #include "solver/anneal/state.h"
 
 static int32_t list_index(const struct state_list *l, int32_t slot) {

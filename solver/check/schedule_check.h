@@ -20,7 +20,7 @@ struct replay {
 status schedule_check_steps(const struct problem *p, struct steps s, struct arena *scratch,
                             struct diags *d, struct replay *out);
 
-// The steps are right, and what the schedule says of them is true: peak, cost, base cost, budget,
+// The steps are valid, and the claims of the schedule hold: peak, cost, base cost, budget,
 // order, and that neither bound is above the cost. ST_VERIFY and a diagnostic when not.
 status schedule_check(const struct problem *p, const struct schedule *s, struct arena *scratch,
                       struct diags *d);

@@ -15,7 +15,7 @@ struct matrices {
 #define MATRICES_NODES 4000 // at most: the matrices are square
 
 // What runs after the last first execution (a kept node, once more) counts to the last stage. The
-// steps must be right. ST_LIMIT: too many nodes.
+// steps must be valid. ST_LIMIT: too many nodes.
 status matrices_make(const struct problem *p, struct steps s, struct arena *a, struct diags *d,
                      struct matrices *out);
 

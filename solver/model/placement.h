@@ -37,12 +37,12 @@ struct link {
 
 // How a tensor gets from one place to another: the cheapest way for a tensor of mean size.
 struct route {
-    int32_t n_resources; // -1: there is no way but through the host, or none at all
+    int32_t n_resources; // -1: no route except through the host, or none
     int32_t resource[ROUTE_MAX];
     double bandwidth;     // of the narrowest link
     int64_t latency_cost; // of all links
     int32_t n_by_node;    // links that cost the node's move_cost each
-    bool via_host;        // going to the host first and from there on is the way to go
+    bool via_host;        // the best route is to the host and from there
 };
 
 struct placement {
@@ -68,7 +68,7 @@ struct placement {
 status placement_read(struct arena *a, struct diags *d, const struct source *json,
                       struct placement *out);
 
-// And as JSON again; one link alone, for files that have links too.
+// Writes the same format; the links also alone, for other files that have them.
 void placement_print(struct str *out, const struct placement *p);
 void placement_print_links(struct json_writer *w, const struct placement *p); // "links": [...]
 
@@ -100,5 +100,5 @@ static inline bool placement_runs_on(const struct placement *p, int32_t node, in
 
 // Whether all nodes of the group can run there.
 bool placement_group_runs_on(const struct placement *p, int32_t group, int32_t device);
-// What a device that runs all of them holds for them throughout.
+// Persistent memory of a device that runs all of them.
 int64_t placement_group_resident(const struct placement *p, int32_t group);

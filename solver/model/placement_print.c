@@ -1,5 +1,5 @@
-// A placement problem as JSON (docs/placement.md), for whoever wants to place it by other means.
-// Every device is a kind of its own, as that is how costs are kept.
+// A placement problem as JSON (docs/placement.md), as input for other placement tools.
+// Every device is a kind of its own, because costs are stored per device.
 #include "solver/model/placement.h"
 
 static void print_place(struct json_writer *w, const char *key, const struct placement *p,

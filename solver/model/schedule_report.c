@@ -1,4 +1,4 @@
-// What a schedule is worth, in words: see schedule_report.h.
+// A schedule in words: see schedule_report.h.
 #include "solver/model/schedule_report.h"
 
 #include "solver/model/sequence.h"

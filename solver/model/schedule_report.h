@@ -1,4 +1,4 @@
-// What a schedule is worth, in words: for the command line and for whoever embeds the solver.
+// A schedule in words: cost, bound, gap, memory. For the command line and embedders of the solver.
 #pragma once
 
 #include "solver/model/schedule.h"

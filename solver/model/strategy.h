@@ -40,8 +40,8 @@ struct strategy_facts {
 };
 
 // Tasks for an assignment: node v runs, in the order `order` (NULL: as numbered), on every device d
-// with on[v * n_devices + d], and is sent to who else reads it as soon as it is there. `order` must
-// be topological. False: out of memory.
+// with on[v * n_devices + d], and is sent to the other devices that read it as soon as it is
+// computed. `order` must be topological. False: out of memory.
 bool strategy_assign(const struct placement *p, const int32_t *order, const bool *on,
                      struct arena *a, struct strategy *out);
 

@@ -1,4 +1,4 @@
-// What a strategy is worth, as a table: for the command line and whoever embeds the solver.
+// A strategy as a table of times, loads and memory, for the command line and embedders.
 #pragma once
 
 #include "solver/model/strategy.h"

@@ -183,7 +183,7 @@ static bool evaluate(struct mcmc *c, double max_cost, double *value, double *gui
     if (bound > max_cost)
         return false;
     bool timed = c->objective.goal == MCMC_LATENCY && max_cost - *guide < 9e18;
-    if (sim_evaluate(s, timed ? (int64_t)(max_cost - *guide) : INT64_MAX) != SIM_RIGHT)
+    if (sim_evaluate(s, timed ? (int64_t)(max_cost - *guide) : INT64_MAX) != SIM_VALID)
         return false;
     *value = mcmc_value(&c->objective, &s->result);
     return *value + *guide + c->price.now * (double)s->result.excess_bytes <= max_cost;

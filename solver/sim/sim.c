@@ -276,7 +276,7 @@ bool sim_load(struct sim *s, const struct strategy *x) {
     clear(s);
     for (int32_t k = 0; k < x->n && !s->broken; k++)
         sim_insert(s, x->at[k].node, x->at[k].place, x->at[k].from, SIM_END);
-    if (s->broken || sim_evaluate(s, INT64_MAX) != SIM_RIGHT)
+    if (s->broken || sim_evaluate(s, INT64_MAX) != SIM_VALID)
         return false;
     sim_commit(s);
     return true;

@@ -16,7 +16,7 @@
 // to the end is known (sim_tail.c), so behind the last edit the clocks give a lower bound.
 //
 //     sim_remove(s, t); sim_insert(s, node, device, TASK_RUN, next);     a proposal
-//     if (sim_evaluate(s, INT64_MAX) == SIM_RIGHT && good(&s->result)) sim_commit(s);
+//     if (sim_evaluate(s, INT64_MAX) == SIM_VALID && good(&s->result)) sim_commit(s);
 //     else sim_undo(s);
 #pragma once
 
@@ -106,7 +106,7 @@ struct sim_result {
     int64_t peak_bytes; // the largest of a device
 };
 
-enum sim_verdict { SIM_RIGHT, SIM_WRONG, SIM_CUT };
+enum sim_verdict { SIM_VALID, SIM_WRONG, SIM_CUT };
 
 struct sim {
     const struct placement *p;
@@ -171,9 +171,9 @@ int32_t sim_insert(struct sim *s, int32_t node, int32_t place, int32_t from, int
 void sim_remove(struct sim *s, int32_t task);
 
 // Simulates the sequence as far as it has changed. SIM_CUT: stopped early, as the makespan exceeds
-// max_cost. The result is valid only with SIM_RIGHT. Once per proposal, after its last edit.
+// max_cost. The result is valid only with SIM_VALID. Once per proposal, after its last edit.
 enum sim_verdict sim_evaluate(struct sim *s, int64_t max_cost);
-void sim_commit(struct sim *s); // only after SIM_RIGHT
+void sim_commit(struct sim *s); // only after SIM_VALID
 void sim_undo(struct sim *s);
 
 // The largest load of a resource and the excess of resident bytes alone, after the edits; without a

@@ -252,5 +252,5 @@ enum sim_verdict sim_evaluate(struct sim *s, int64_t max_cost) {
     if (s->is_cut)
         return SIM_CUT;
     sum_up(s);
-    return SIM_RIGHT;
+    return SIM_VALID;
 }

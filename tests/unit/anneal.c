@@ -16,7 +16,7 @@ static void state_agrees(struct state *st, struct arena *a) {
     struct sequence_facts facts;
     assert_int_equal(state_save(st, s.at), st->n_runs);
     assert_true(sequence_measure(st->p, s, a, &facts));
-    if (!state_right(st))
+    if (!state_is_valid(st))
         return; // a replay of a wrong sequence has no peak
     assert_int_equal(facts.wrong_at, -1);
     assert_int_equal(facts.cost, st->cost);
@@ -62,10 +62,10 @@ static void test_state_replays(void **unused) {
         for (int step = 0; step < 200; step++) {
             int64_t excess = st.profile.total_excess, cost = st.cost;
             random_edits(&st, &r, 1 + (int32_t)rng_below(&r, 3));
-            if (rng_below(&r, 2) == 0 && state_right(&st))
+            if (rng_below(&r, 2) == 0 && state_is_valid(&st))
                 random_edits(&st, &r, 2); // room in the middle of a move
             state_agrees(&st, &s.arena);
-            if (!state_right(&st) || rng_below(&r, 3) == 0) {
+            if (!state_is_valid(&st) || rng_below(&r, 3) == 0) {
                 state_undo(&st, 0);
                 assert_int_equal(st.profile.total_excess, excess);
                 assert_int_equal(st.cost, cost);
@@ -192,7 +192,7 @@ static void test_windows(void **unused) {
     assert_true(st->profile.total_excess < before);
     int32_t first = st->n_slots, last = 0;
     for (int k = 0; k < 100; k++) {
-        anneal_look_elsewhere(&an);
+        anneal_change_window(&an);
         assert_true(an.window >= 0 && an.n_window <= ANNEAL_WINDOW);
         assert_true(an.window + an.n_window <= st->n_slots);
         int32_t slot = anneal_random_run(&an);

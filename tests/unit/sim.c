@@ -22,7 +22,7 @@ static void compare(struct scene *sc, const struct sim *s, enum sim_verdict verd
     n_cut += verdict == SIM_CUT;
     if (verdict == SIM_CUT)
         assert_true(f.makespan_cost > most);
-    if (verdict == SIM_RIGHT) {
+    if (verdict == SIM_VALID) {
         assert_int_equal(s->result.makespan_cost, f.makespan_cost);
         assert_int_equal(s->result.load_cost, f.load_cost);
         assert_int_equal(s->result.excess_bytes, f.excess_bytes);
@@ -101,7 +101,7 @@ static void judge(struct scene *sc, struct sim *s, struct rng *r, int32_t max_ta
     most = random_to(r, 2) ? INT64_MAX : most;
     enum sim_verdict verdict = sim_evaluate(s, most);
     compare(sc, s, verdict, most);
-    if (verdict == SIM_RIGHT && random_to(r, 2) && s->n_in < max_tasks)
+    if (verdict == SIM_VALID && random_to(r, 2) && s->n_in < max_tasks)
         sim_commit(s);
     else
         sim_undo(s);
@@ -124,7 +124,7 @@ static void sweep(uint64_t seed, int32_t n_proposals) {
     random_start(&sc, &p, &r, &x);
     assert_true(sim_make(&sc.arena, &p, &s));
     assert_true(sim_load(&s, &x));
-    compare(&sc, &s, SIM_RIGHT, INT64_MAX);
+    compare(&sc, &s, SIM_VALID, INT64_MAX);
     for (int32_t k = 0; k < n_proposals; k++) {
         for (int32_t e = 1 + random_to(&r, 3); e > 0; e--)
             edit(&s, &r);
