@@ -1,5 +1,5 @@
 // Range additions over slots with the sum over a limit: see state_profile.h. For the largest block
-// of a span only an upper bound is kept: additions raise it, and it is computed again when it is
+// of a span only an upper bound is kept: additions raise it, and it is refreshed when it is
 // above the limit.
 #include "solver/anneal/state_profile.h"
 
