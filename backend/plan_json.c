@@ -14,11 +14,10 @@ static void add_text(struct json_writer *w, const char *key, const char *text) {
 
 static void add_number(struct json_writer *w, const char *key, int64_t x) {
     json_write_line(w);
-    json_write_int_if(w, key, x != PLAN_FACTS_UNKNOWN, x);
+    json_write_int_if(w, key, plan_facts_is_known(x), x);
 }
 
-static void add_facts(struct json_writer *w, const struct plan_facts *f,
-                      const struct timeline *before, const struct timeline *after) {
+static void add_facts(struct json_writer *w, const struct plan_facts *f) {
     add_text(w, "model", f->title);
     add_text(w, "command", f->command);
     add_text(w, "mfc", f->version);
@@ -31,25 +30,25 @@ static void add_facts(struct json_writer *w, const struct plan_facts *f,
     add_number(w, "plain_peak_bytes", f->plain_peak_bytes);
     add_number(w, "fused_peak_bytes", f->fused_peak_bytes);
     add_number(w, "arena_bytes", f->arena_bytes);
-    add_number(w, "liveness_bytes", after->liveness.peak_bytes);
-    add_number(w, "unplanned_peak_bytes", f->baseline_peak_bytes);
-    add_number(w, "unplanned_liveness_bytes", before->liveness.peak_bytes);
-    add_number(w, "fixed_bytes", after->storage.persistent_bytes);
+    add_number(w, "liveness_bytes", f->liveness_bytes);
+    add_number(w, "unplanned_peak_bytes", f->baseline_bytes);
+    add_number(w, "unplanned_liveness_bytes", f->baseline_liveness_bytes);
+    add_number(w, "fixed_bytes", f->persistent_bytes);
     add_number(w, "least_bytes", f->min_bytes);
-    bool known = f->cost != PLAN_FACTS_UNKNOWN || !after->has_costs;
-    add_number(w, "cost", known ? f->cost : after->cost);
-    known = f->base_cost != PLAN_FACTS_UNKNOWN || !after->has_costs;
-    add_number(w, "base_cost", known ? f->base_cost : after->cost - after->recompute_cost);
+    add_number(w, "cost", f->cost);
+    add_number(w, "base_cost", f->base_cost);
     add_number(w, "bound", f->bound);
-    add_number(w, "makespan", f->makespan);
+    add_number(w, "makespan", f->makespan_cost);
     add_text(w, "cost_model", f->cost_model);
     if (f->cost_match >= 0) {
         json_write_line(w);
         json_write_real(w, "cost_match", 6, f->cost_match);
     }
-    add_number(w, "nodes", after->n_steps);
-    add_number(w, "recomputations", after->n_recomputed);
-    add_number(w, "control_nodes", after->n_control);
+    add_number(w, "nodes", f->n_nodes);
+    add_number(w, "step_nodes", f->n_step_nodes);
+    add_number(w, "recomputations", f->n_recomputed);
+    add_number(w, "control_nodes", f->n_control);
+    add_number(w, "transfers", f->n_transfers);
 }
 
 // The tensors in memory at the peak, largest first.
@@ -77,28 +76,19 @@ static void add_peak(struct json_writer *w, const struct timeline *t) {
     json_write_end(w);
 }
 
-static void add_devices(struct json_writer *w, const struct timeline *t) {
+static void add_devices(struct json_writer *w, const struct plan_facts *f) {
     json_write_line(w);
     json_write_array(w, "devices");
-    for (uint32_t device = 0; device < t->n_devices; device++) {
-        int64_t peak = 0, busy = 0;
-        for (uint32_t i = 0; i < t->n_steps; i++)
-            if (t->device[i] == device) {
-                peak = t->held_bytes[i] > peak ? t->held_bytes[i] : peak;
-                if (t->work[i] != WORK_TRANSFER)
-                    busy += t->end[i] - t->start[i]; // fits: a part of t->cost
-            }
-        int64_t memory = t->device_bytes[device];
+    for (size_t i = 0; i < f->n_devices; i++) {
+        const struct plan_device *at = &f->devices[i];
         json_write_object(w, NULL);
-        json_write_text(w, "name", t->device_name[device]);
-        json_write_int(w, "peak_bytes", peak);
-        json_write_int(w, "busy", busy);
-        json_write_int_if(w, "memory_bytes", memory < INT64_MAX, memory);
+        json_write_text(w, "name", at->name);
+        json_write_int(w, "peak_bytes", at->peak_bytes);
+        json_write_int_if(w, "busy", plan_facts_is_known(at->busy_cost), at->busy_cost);
+        json_write_int_if(w, "memory_bytes", at->memory_bytes < INT64_MAX, at->memory_bytes);
         json_write_end(w);
     }
     json_write_end(w);
-    json_write_line(w);
-    json_write_int(w, "span", t->span);
 }
 
 // Control nodes are left out: reading the order back makes them anew.
@@ -117,19 +107,19 @@ static void add_order(struct json_writer *w, const struct timeline *t) {
     json_write_end(w);
 }
 
-status plan_json_print(struct str *out, const struct model *baseline, const struct model *plan,
-                       const struct plan_facts *facts, struct diags *d) {
+status plan_json_print(struct str *out, const struct model *plan, const struct plan_facts *facts,
+                       struct diags *d) {
     struct arena scratch = arena_make(out->arena->mem);
-    struct timeline before, after;
-    status st = timeline_make(plan, &scratch, d, &after);
-    if (st == ST_OK)
-        st = timeline_make(baseline, &scratch, d, &before);
+    struct timeline t;
+    status st = timeline_make(plan, &scratch, d, &t);
     if (st == ST_OK) {
         struct json_writer w = json_write_document(out, JSON_WRITE_COMPACT, "mfc-plan");
-        add_facts(&w, facts, &before, &after);
-        add_peak(&w, &after);
-        add_devices(&w, &after);
-        add_order(&w, &after);
+        add_facts(&w, facts);
+        add_peak(&w, &t);
+        add_devices(&w, facts);
+        json_write_line(&w);
+        json_write_int(&w, "span", t.span);
+        add_order(&w, &t);
         json_write_finish(&w);
         st = out->failed ? diag_out_of_memory(d) : ST_OK;
     }

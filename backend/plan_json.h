@@ -2,7 +2,7 @@
 // reads back.
 #pragma once
 
-#include "backend/plan_facts.h"
+#include "ir/plan_facts.h"
 
-status plan_json_print(struct str *out, const struct model *baseline, const struct model *plan,
-                       const struct plan_facts *facts, struct diags *d);
+status plan_json_print(struct str *out, const struct model *plan, const struct plan_facts *facts,
+                       struct diags *d);

@@ -51,6 +51,7 @@ static bool *find_forward(const struct timeline *t, struct arena *a) {
     return forward;
 }
 
+// The second execution of a view or a constant is no recomputation: it costs nothing.
 static enum work work_of(const struct node *n, bool is_first, bool is_forward) {
     if (has_role(n, "control"))
         return WORK_CONTROL;
@@ -102,7 +103,8 @@ static bool describe_steps(struct timeline *t, struct arena *a) {
         const struct node *n = graph_node(g, id);
         t->step_of[id.i] = i;
         node_id origin = timeline_origin(g, id);
-        t->work[i] = work_of(n, !ran[origin.i], is_forward[origin.i]);
+        t->work[i] = work_of(n, !ran[origin.i] || !storage_is_executed(&t->storage, n),
+                             is_forward[origin.i]);
         ran[origin.i] = true;
         t->computes[t->device[i]] |= t->work[i] != WORK_TRANSFER;
         t->n_recomputed += t->work[i] == WORK_RECOMPUTE;
@@ -130,7 +132,9 @@ static bool set_times(struct timeline *t, int64_t *device_free, int64_t *link_fr
     const struct graph *g = t->graph;
     for (uint32_t i = 0; i < t->n_steps; i++) {
         const struct node *n = graph_node(g, t->order[i]);
-        int64_t cost = !t->has_costs ? 1 : n->cost > 0 ? n->cost : 0;
+        int64_t cost = !t->has_costs                                        ? 1
+                       : n->cost > 0 && storage_is_executed(&t->storage, n) ? n->cost
+                                                                            : 0;
         bool is_sent = t->work[i] == WORK_TRANSFER && t->n_devices > 1;
         int64_t *lane = is_sent ? &link_free[t->device[i]] : &device_free[t->device[i]];
         struct ready r = {t, *lane};

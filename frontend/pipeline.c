@@ -21,13 +21,15 @@
 status pipeline_plan(struct pipeline *p) {
     struct model *m = p->model;
     struct pass_context *c = p->context;
-    struct plan_report *r = &p->report;
+    struct plan_facts *r = &p->facts;
     struct rig *rig = NULL;
 
-    *r = (struct plan_report){.bound = BOUND_NONE};
+    *r = plan_facts_none();
     status st = cost_files_read(c->arena, c->diags, c->options, &c->costs);
     if (!st && p->passes)
         return pass_run_text(p->passes, m, c);
+    if (!st)
+        r->cost_model = cost_files_describe(c->arena, c->options, c->costs);
     if (!st)
         st = rig_from_options(c->arena, c->diags, c->options, &rig);
     if (!st)
@@ -41,8 +43,13 @@ status pipeline_plan(struct pipeline *p) {
     if (st || !r->planned)
         return st;
 
-    st = plan_check(m, c, r);
-    return st || rig ? st : plan_lay_out(m, c, r);
+    if (!rig)
+        st = plan_lay_out(m, c);
+    if (!st)
+        st = plan_figures(r->step, m, c, r);
+    if (!st)
+        st = plan_check(m, c, r);
+    return st ? st : plan_facts_write(m, r, c->diags);
 }
 
 static bool is_set(const struct pipeline *p, const char *option, const char *value) {

@@ -7,11 +7,11 @@
 
 struct pipeline {
     struct model *model;                 // read by load.h; becomes the plan
-    struct pass_context *context;        // its arena holds what the report points to
+    struct pass_context *context;        // its arena holds what the facts point to
     const char *passes;                  // a text pipeline instead of the default one; or NULL
     const struct plan_watch *watch;      // of the search for one device, or NULL
     struct plan_devices_how devices_how; // of the search for several devices
-    struct plan_report report;           // the result
+    struct plan_facts facts;             // of the plan
 };
 
 // Everything between reading and writing.

@@ -15,8 +15,13 @@
 #define KEY_COST          "dev.mfc.cost"
 #define KEY_BASE_COST     "dev.mfc.base_cost"
 #define KEY_BOUND         "dev.mfc.bound"
-#define KEY_DEVICES       "dev.mfc.devices" // names, one per line, in the order of their numbers
+#define KEY_MAKESPAN      "dev.mfc.makespan"       // on several devices
+#define KEY_RECOMPUTED    "dev.mfc.recomputations" // nodes
+#define KEY_CONTROL       "dev.mfc.control_nodes"
+#define KEY_COST_MODEL    "dev.mfc.cost_model" // of the costs, in a few words
+#define KEY_DEVICES       "dev.mfc.devices"    // names, one per line, in the order of their numbers
 #define KEY_DEVICE_MEMORY "dev.mfc.device_memory" // bytes, one line per device; empty: no limit
+#define KEY_DEVICE_PEAKS  "dev.mfc.device_peaks"  // bytes, one line per device
 #define KEY_OPTIONS       "dev.mfc.options"       // options that build the same step
 
 // Of a node.

@@ -97,3 +97,12 @@ status storage_of(const struct graph *g, struct arena *a, struct diags *d, struc
                    k.n_unsized - MAX_NAMED);
     return k.n_unsized ? d->worst : ST_OK;
 }
+
+bool storage_is_view(const struct storage *s, const struct node *n) {
+    return n->n_in && n->n_out == 1 && n->in[0].i && n->out[0].i && s->of[n->out[0].i] &&
+           s->of[n->out[0].i] == s->of[n->in[0].i];
+}
+
+bool storage_is_executed(const struct storage *s, const struct node *n) {
+    return n->op != OP_Constant && !storage_is_view(s, n);
+}

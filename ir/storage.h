@@ -27,6 +27,11 @@ struct storage {
 // All sizes must be known; reports the values of unknown size, the first few by name.
 status storage_of(const struct graph *g, struct arena *a, struct diags *d, struct storage *out);
 
+// A view shares the storage of its first input.
+bool storage_is_view(const struct storage *s, const struct node *n);
+// Whether a node takes time: neither a view nor a constant.
+bool storage_is_executed(const struct storage *s, const struct node *n);
+
 // Live ranges when the nodes of `order` run, n in all, each at most once: storage s is live in
 // steps from[s] .. to[s], counted from 0. to[s] is n for an output; from[s] > to[s] if no node of
 // the order produces s. Persistent storages live in 0 .. n.

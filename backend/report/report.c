@@ -38,37 +38,8 @@ void report_add_percent(struct str *out, double share) {
     str_addf(out, "%.*f\u00a0%%", share < 0.1 ? 2 : 1, 100 * share);
 }
 
-// The peak on the runtime when it is known, else the liveness peak.
-static int64_t peak_before(const struct report_page *r) {
-    int64_t x = r->facts->baseline_peak_bytes;
-    return x >= 0 ? x : r->before.liveness.peak_bytes;
-}
-
-static int64_t peak_after(const struct report_page *r) {
-    if (r->after.n_devices > 1)
-        return r->after.n_steps ? r->after.held_bytes[r->after.peak_step] : 0;
-    return r->facts->peak_bytes >= 0 ? r->facts->peak_bytes : r->after.liveness.peak_bytes;
-}
-
-static int64_t base_cost(const struct report_page *r) {
-    return r->facts->base_cost >= 0 ? r->facts->base_cost : r->after.cost - r->after.recompute_cost;
-}
-
-static int64_t cost(const struct report_page *r) {
-    return r->facts->cost >= 0 ? r->facts->cost : r->after.cost;
-}
-
-static double overhead(const struct report_page *r) {
-    int64_t base = base_cost(r);
-    return base > 0 ? (double)(cost(r) - base) / (double)base : 0;
-}
-
-static bool is_optimal(const struct report_page *r) {
-    return r->facts->bound >= 0 && cost(r) <= r->facts->bound;
-}
-
-static double gap(const struct report_page *r) {
-    return cost(r) > 0 ? (double)(cost(r) - r->facts->bound) / (double)cost(r) : 0;
+static bool is_placed(const struct report_page *r) {
+    return r->facts->n_devices > 1;
 }
 
 static void add_head(struct report_page *r) {
@@ -85,43 +56,54 @@ static void add_head(struct report_page *r) {
 
 static void add_one_device_lead(struct report_page *r) {
     struct str *out = r->out;
+    const struct plan_facts *f = r->facts;
     str_add(out, "One training step in ");
-    report_add_bytes(out, peak_after(r));
-    if (r->after.n_recomputed == 0) {
+    report_add_bytes(out, f->devices[0].peak_bytes);
+    if (plan_facts_is_known(f->baseline_bytes) && f->peak_bytes < f->baseline_bytes) {
+        str_add(out, " instead of ");
+        report_add_bytes(out, f->baseline_bytes);
+    }
+    if (f->n_recomputed == 0) {
         str_add(out, ", without recomputation.");
         return;
     }
-    str_add(out, " instead of ");
-    report_add_bytes(out, peak_before(r));
-    str_add(out, ", with ");
-    report_add_percent(out, overhead(r));
-    str_addf(out, " overhead: %u of %u executions are recomputations.", r->after.n_recomputed,
-             r->after.n_steps - r->after.n_control);
+    if (plan_facts_is_known(f->base_cost)) {
+        str_add(out, ", with ");
+        report_add_percent(out, plan_facts_overhead(f));
+        str_add(out, " overhead");
+    }
+    str_addf(out, ": %lld recomputation%s in a step of %lld nodes.", (long long)f->n_recomputed,
+             f->n_recomputed == 1 ? "" : "s", (long long)f->n_step_nodes);
 }
 
 static void add_devices_lead(struct report_page *r) {
     struct str *out = r->out;
-    uint32_t n = 0;
+    const struct plan_facts *f = r->facts;
+    size_t n = 0;
     const char *store = NULL;
-    for (uint32_t k = 0; k < r->after.n_devices; k++)
-        if (r->after.computes[k])
+    for (size_t i = 0; i < f->n_devices; i++)
+        if (f->devices[i].n_nodes)
             n++;
-        else
-            store = r->after.device_name[k];
-    str_addf(out, "One training step on %u device%s%s", n, n == 1 ? "" : "s", store ? " and " : "");
+        else if (f->devices[i].peak_bytes > 0)
+            store = f->devices[i].name;
+    str_addf(out, "One training step on %zu device%s%s", n, n == 1 ? "" : "s",
+             store ? " and " : "");
     if (store)
         markup_add_short(out, store, NAME_LENGTH);
     str_addf(out, ", %s at most ", n == 1 ? "which holds" : "each of which holds");
-    report_add_bytes(out, peak_after(r));
-    str_add(out, ". On one device the step would need ");
-    report_add_bytes(out, peak_before(r));
-    if (r->after.has_costs && r->before.has_costs) {
-        str_add(out, " and take ");
-        report_add_cost(out, &r->before, r->before.span);
-        str_add(out, " instead of ");
-        report_add_cost(out, &r->after,
-                        r->facts->makespan >= 0 ? r->facts->makespan : r->after.span);
+    report_add_bytes(out, f->peak_bytes);
+    if (plan_facts_is_known(f->makespan_cost)) {
+        str_add(out, ", in ");
+        report_add_cost(out, &r->after, f->makespan_cost);
     }
+    str_add(out, ".");
+    if (!plan_facts_is_known(f->baseline_bytes) || !plan_facts_is_known(f->makespan_cost))
+        return;
+    str_add(out, n == 1 ? " The step without a plan would need "
+                        : " On one of these devices the step would need ");
+    report_add_bytes(out, f->baseline_bytes);
+    str_add(out, " and take ");
+    report_add_cost(out, &r->after, f->base_cost);
     str_add(out, ".");
 }
 
@@ -131,11 +113,11 @@ static void add_lead(struct report_page *r) {
     str_add(out, "<header>\n<h1>");
     markup_add_short(out, r->facts->title ? r->facts->title : "plan", NAME_LENGTH);
     str_add(out, "</h1>\n<p class=\"lead\">");
-    if (r->after.n_devices > 1)
+    if (is_placed(r))
         add_devices_lead(r);
     else
         add_one_device_lead(r);
-    if (is_optimal(r))
+    if (plan_facts_is_optimal(r->facts))
         str_add(out, " Proven optimal: no plan within this budget is faster.");
     str_add(out, "</p>\n");
 }
@@ -148,44 +130,85 @@ static void key_end(struct str *out) {
     str_add(out, "</span></li>\n");
 }
 
+static void add_peak_key(struct report_page *r) {
+    struct str *out = r->out;
+    const struct plan_facts *f = r->facts;
+    key_begin(out, is_placed(r) ? "largest device peak" : "peak memory");
+    report_add_bytes(out, is_placed(r) ? f->peak_bytes : f->devices[0].peak_bytes);
+    str_add(out, "</b><span class=\"soft\">");
+    if (plan_facts_is_known(f->baseline_bytes) && f->baseline_bytes > 0) {
+        report_add_percent(out, (double)f->peak_bytes / (double)f->baseline_bytes);
+        str_add(out, " of ");
+        report_add_bytes(out, f->baseline_bytes);
+    }
+    key_end(out);
+}
+
+static void add_overhead_key(struct report_page *r) {
+    struct str *out = r->out;
+    const struct plan_facts *f = r->facts;
+    key_begin(out, "overhead");
+    report_add_percent(out, plan_facts_overhead(f));
+    str_add(out, "</b><span class=\"soft\">");
+    report_add_cost(out, &r->after, f->cost - f->base_cost);
+    str_add(out, " on ");
+    report_add_cost(out, &r->after, f->base_cost);
+    key_end(out);
+}
+
+static void add_makespan_key(struct report_page *r) {
+    struct str *out = r->out;
+    const struct plan_facts *f = r->facts;
+    key_begin(out, "makespan");
+    report_add_cost(out, &r->after, f->makespan_cost);
+    str_add(out, "</b><span class=\"soft\">");
+    report_add_percent(out, (double)f->makespan_cost / (double)f->base_cost);
+    str_add(out, " of ");
+    report_add_cost(out, &r->after, f->base_cost);
+    str_add(out, " on one device");
+    key_end(out);
+}
+
+static void add_gap_key(struct report_page *r) {
+    struct str *out = r->out;
+    const struct plan_facts *f = r->facts;
+    key_begin(out, "optimality gap");
+    if (!plan_facts_is_known(f->bound)) {
+        str_add(out, "unknown</b><span class=\"soft\">lower bound: none known");
+        key_end(out);
+        return;
+    }
+    report_add_percent(out, plan_facts_gap(f));
+    str_add(out, "</b><span class=\"soft\">");
+    if (plan_facts_is_optimal(f)) {
+        str_add(out, "proven optimal");
+    } else {
+        str_add(out, "lower bound ");
+        report_add_percent(out, plan_facts_min_overhead(f));
+        str_add(out, " overhead");
+    }
+    key_end(out);
+}
+
 static void add_keys(struct report_page *r) {
     struct str *out = r->out;
     const struct plan_facts *f = r->facts;
-    int64_t before = peak_before(r);
     str_add(out, "<ul class=\"key\">\n");
-    key_begin(out, r->after.n_devices > 1 ? "largest device peak" : "peak memory");
-    report_add_bytes(out, peak_after(r));
-    str_add(out, "</b><span class=\"soft\">");
-    report_add_percent(out, before > 0 ? (double)peak_after(r) / (double)before : 1);
-    str_add(out, " of ");
-    report_add_bytes(out, before);
-    key_end(out);
-    if (f->budget_bytes > 0) {
+    add_peak_key(r);
+    if (plan_facts_is_known(f->budget_bytes)) {
         key_begin(out, "budget");
         report_add_bytes(out, f->budget_bytes);
         str_add(out, "</b><span class=\"soft\">");
-        report_add_percent(out, (double)peak_after(r) / (double)f->budget_bytes);
+        report_add_percent(out, (double)f->peak_bytes / (double)f->budget_bytes);
         str_add(out, " used");
         key_end(out);
     }
-    key_begin(out, "overhead");
-    report_add_percent(out, overhead(r));
-    str_add(out, "</b><span class=\"soft\">");
-    report_add_cost(out, &r->after, cost(r) - base_cost(r));
-    str_add(out, " on ");
-    report_add_cost(out, &r->after, base_cost(r));
-    key_end(out);
-    if (f->bound >= 0) {
-        key_begin(out, "optimality gap");
-        report_add_percent(out, is_optimal(r) ? 0 : gap(r));
-        str_add(out, "</b><span class=\"soft\">");
-        if (is_optimal(r)) {
-            str_add(out, "proven optimal");
-        } else {
-            str_add(out, "lower bound ");
-            report_add_cost(out, &r->after, f->bound);
-        }
-        key_end(out);
+    if (plan_facts_is_known(f->makespan_cost)) {
+        add_makespan_key(r);
+    } else if (!is_placed(r) && plan_facts_is_known(f->base_cost)) {
+        add_overhead_key(r);
+        if (f->planned)
+            add_gap_key(r);
     }
     str_add(out, "</ul>\n</header>\n");
 }
@@ -228,7 +251,7 @@ static void add_peak(struct report_page *r) {
 }
 
 static void fact_bytes(struct str *out, const char *what, int64_t n_bytes) {
-    if (n_bytes < 0)
+    if (!plan_facts_is_known(n_bytes))
         return;
     str_addf(out, "<tr><th scope=\"row\">%s</th><td>", what);
     report_add_bytes(out, n_bytes);
@@ -236,7 +259,7 @@ static void fact_bytes(struct str *out, const char *what, int64_t n_bytes) {
 }
 
 static void fact_cost(struct report_page *r, const char *what, int64_t x) {
-    if (x < 0)
+    if (!plan_facts_is_known(x))
         return;
     str_addf(r->out, "<tr><th scope=\"row\">%s</th><td>", what);
     report_add_cost(r->out, &r->after, x);
@@ -254,21 +277,65 @@ static void fact_text(struct str *out, const char *what, const char *text) {
 
 // Peak and memory of each device.
 static void add_device_facts(struct report_page *r) {
-    const struct timeline *t = &r->after;
-    for (uint32_t k = 0; k < t->n_devices; k++) {
-        int64_t peak = 0;
-        for (uint32_t i = 0; i < t->n_steps; i++)
-            if (t->device[i] == k && t->held_bytes[i] > peak)
-                peak = t->held_bytes[i];
+    for (size_t i = 0; i < r->facts->n_devices; i++) {
+        const struct plan_device *at = &r->facts->devices[i];
         str_add(r->out, "<tr><th scope=\"row\">peak of ");
-        markup_add_short(r->out, t->device_name[k], NAME_LENGTH);
+        markup_add_short(r->out, at->name, NAME_LENGTH);
         str_add(r->out, "</th><td>");
-        report_add_bytes(r->out, peak);
-        if (t->device_bytes[k] < INT64_MAX) {
+        report_add_bytes(r->out, at->peak_bytes);
+        if (at->memory_bytes < INT64_MAX) {
             str_add(r->out, " of ");
-            report_add_bytes(r->out, t->device_bytes[k]);
+            report_add_bytes(r->out, at->memory_bytes);
         }
-        str_addf(r->out, " <span class=\"soft\">%lld B</span></td></tr>\n", (long long)peak);
+        str_addf(r->out, " <span class=\"soft\">%lld B</span></td></tr>\n",
+                 (long long)at->peak_bytes);
+    }
+}
+
+static void add_memory_facts(struct report_page *r) {
+    struct str *out = r->out;
+    const struct plan_facts *f = r->facts;
+    bool placed = is_placed(r);
+    fact_text(out, "runtime", placed ? NULL : f->runtime);
+    fact_bytes(out, "budget", f->budget_bytes);
+    fact_bytes(out, placed ? "largest device peak" : "peak on the runtime", f->peak_bytes);
+    if (f->plain_peak_bytes != f->fused_peak_bytes) {
+        fact_bytes(out, "peak at optimization levels disabled and basic", f->plain_peak_bytes);
+        fact_bytes(out, "peak at optimization levels extended and all", f->fused_peak_bytes);
+    }
+    if (placed)
+        add_device_facts(r);
+    fact_bytes(out, placed ? "liveness peak of all devices together" : "liveness peak",
+               f->liveness_bytes);
+    if (plan_facts_is_known(f->arena_bytes))
+        fact_bytes(out, "arena (static layout) and persistent memory",
+                   f->arena_bytes + f->persistent_bytes);
+    fact_bytes(out,
+               placed ? "baseline step: peak on one device" : "baseline step: peak on the runtime",
+               f->baseline_bytes);
+    fact_bytes(out, "baseline step: liveness peak in file order", f->baseline_liveness_bytes);
+    fact_bytes(out, "persistent memory", f->persistent_bytes);
+    fact_bytes(out, "lower bound of the liveness peak at this time", f->min_bytes);
+}
+
+static void add_cost_facts(struct report_page *r) {
+    const struct plan_facts *f = r->facts;
+    bool placed = is_placed(r);
+    fact_cost(r, placed ? "time of all nodes together" : "time of the plan", f->cost);
+    fact_cost(
+        r, placed ? "time of the baseline step on the fastest device" : "time of the baseline step",
+        f->base_cost);
+    if (plan_facts_is_known(f->bound))
+        fact_cost(r, "lower bound of the time", f->bound);
+    else if (f->planned && !placed)
+        fact_text(r->out, "lower bound of the time", "none known");
+    fact_cost(r, "makespan, simulated with transfers", f->makespan_cost);
+    fact_text(r->out, "outcome", f->outcome);
+    fact_text(r->out, "cost model", f->cost_model);
+    if (f->cost_match >= 0) {
+        str_add(r->out, "<tr><th scope=\"row\">measured share of the cost</th><td>");
+        report_add_percent(r->out, f->cost_match);
+        str_add(r->out, "</td></tr>\n");
     }
 }
 
@@ -277,41 +344,18 @@ static void add_facts(struct report_page *r) {
     const struct plan_facts *f = r->facts;
     str_add(out, "<section id=\"facts\">\n<h2>Facts</h2>\n<div class=\"wide\"><table "
                  "class=\"facts\">\n<tbody>\n");
-    fact_text(out, "runtime", f->runtime);
-    fact_bytes(out, "budget", f->budget_bytes > 0 ? f->budget_bytes : PLAN_FACTS_UNKNOWN);
-    if (r->after.n_devices == 1)
-        fact_bytes(out, "peak on the runtime", f->peak_bytes);
-    if (f->plain_peak_bytes != f->fused_peak_bytes) {
-        fact_bytes(out, "peak at optimization levels disabled and basic", f->plain_peak_bytes);
-        fact_bytes(out, "peak at optimization levels extended and all", f->fused_peak_bytes);
-    }
-    fact_bytes(out, "liveness peak", r->after.liveness.peak_bytes);
-    if (f->arena_bytes >= 0)
-        fact_bytes(out, "arena (static layout) and persistent memory",
-                   f->arena_bytes + r->after.storage.persistent_bytes);
-    fact_bytes(out, "baseline step: peak on the runtime, optimizations disabled",
-               f->baseline_peak_bytes);
-    fact_bytes(out, "baseline step: liveness peak", r->before.liveness.peak_bytes);
-    fact_bytes(out, "persistent memory", r->after.storage.persistent_bytes);
-    fact_bytes(out, "lower bound of the liveness peak at this time", f->min_bytes);
-    fact_cost(r, "time of the plan", cost(r));
-    fact_cost(r, "time of the baseline step", base_cost(r));
-    fact_cost(r, "lower bound of the time", f->bound);
-    fact_cost(r, "simulated makespan, with transfers", f->makespan);
-    if (r->after.n_devices > 1)
-        add_device_facts(r);
-    fact_text(out, "outcome", f->outcome);
-    fact_text(out, "cost model", f->cost_model);
-    if (f->cost_match >= 0) {
-        str_add(out, "<tr><th scope=\"row\">measured share of the cost</th><td>");
-        report_add_percent(out, f->cost_match);
-        str_add(out, "</td></tr>\n");
-    }
-    str_addf(out, "<tr><th scope=\"row\">nodes</th><td>%u, of which %u recomputed",
-             r->after.n_steps, r->after.n_recomputed);
-    if (r->after.n_control)
-        str_addf(out, " and %u control nodes", r->after.n_control);
-    str_add(out, "</td></tr>\n");
+    add_memory_facts(r);
+    add_cost_facts(r);
+    str_addf(out, "<tr><th scope=\"row\">nodes</th><td>%lld, of which %lld recomputed",
+             (long long)f->n_nodes, (long long)f->n_recomputed);
+    if (f->n_control)
+        str_addf(out, ", %lld control nodes", (long long)f->n_control);
+    if (f->n_transfers)
+        str_addf(out, ", %lld transfers", (long long)f->n_transfers);
+    str_addf(
+        out,
+        "</td></tr>\n<tr><th scope=\"row\">nodes of the baseline step</th><td>%lld</td></tr>\n",
+        (long long)f->n_step_nodes);
     str_add(out, "</tbody></table></div>\n</section>\n");
 }
 

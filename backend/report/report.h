@@ -14,7 +14,7 @@
 //   report_moved.c     transfers between devices
 #pragma once
 
-#include "backend/plan_facts.h"
+#include "ir/plan_facts.h"
 
 // Prints the page. All types of both models must be known. The baseline may be the plan itself.
 status report_print(struct str *out, const struct model *baseline, const struct model *plan,

@@ -4,7 +4,6 @@
 
 #include "backend/report/markup.h"
 #include "backend/report/report_parts.h"
-#include "ir/base/checked.h"
 #include "ir/keys.h"
 
 #define MAX_ROWS    60
@@ -44,7 +43,6 @@ void report_moved(struct report_page *r) {
     const struct timeline *t = &r->after;
     struct transfer_row *moves = ARENA_ARRAY(r->arena, struct transfer_row, t->n_steps);
     size_t n = 0;
-    int64_t sum = 0;
     if (!moves) {
         r->out->failed = true;
         return;
@@ -53,16 +51,14 @@ void report_moved(struct report_page *r) {
         const struct node *at = graph_node(t->graph, t->order[i]);
         if (t->work[i] != WORK_TRANSFER || !at->n_out)
             continue;
-        moves[n] = (struct transfer_row){i, t->storage.bytes[t->storage.of[at->out[0].i]]};
-        if (!checked_add(sum, moves[n++].bytes, &sum))
-            sum = INT64_MAX;
+        moves[n++] = (struct transfer_row){i, t->storage.bytes[t->storage.of[at->out[0].i]]};
     }
     if (!n)
         return;
     qsort(moves, n, sizeof *moves, by_size);
     str_addf(r->out, "<section id=\"moved\">\n<h2>Transfers</h2>\n<p>%zu transfer%s, ", n,
              n == 1 ? "" : "s");
-    report_add_bytes(r->out, sum);
+    report_add_bytes(r->out, r->facts->moved_bytes);
     str_add(r->out, " in total.</p>\n<div class=\"wide\"><table>\n<thead><tr><th>tensor</th>"
                     "<th>devices</th><th class=\"number\">size</th><th class=\"number\">start</th>"
                     "</tr>"

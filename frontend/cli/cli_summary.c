@@ -3,11 +3,7 @@
 
 #include <string.h>
 
-#include "solver/model/strategy_report.h"
-
-static double percent(int64_t part, int64_t whole) {
-    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
-}
+#include "passes/plan/plan_devices.h"
 
 // A label, a size, and what the size is of the baseline's peak.
 static void add_bytes(struct str *out, const char *label, int64_t n_bytes, int64_t whole) {
@@ -16,68 +12,122 @@ static void add_bytes(struct str *out, const char *label, int64_t n_bytes, int64
     str_add_bytes(&size, n_bytes);
     str_addf(out, "%-18s %12s", label, str_text(&size));
     if (whole > 0)
-        str_addf(out, " %6.1f %%", percent(n_bytes, whole));
+        str_addf(out, " %6.1f %%", 100.0 * (double)n_bytes / (double)whole);
     str_add_char(out, '\n');
     arena_free(&scratch);
 }
 
-static void add_overhead(struct str *out, const struct plan_report *r) {
-    str_addf(out, "%-18s %10.2f %%", "overhead", percent(r->cost - r->base_cost, r->base_cost));
-    if (r->bound != BOUND_NONE) {
-        int64_t bound = r->bound > r->base_cost ? r->bound : r->base_cost;
-        str_addf(out, " (lower bound %.2f %%, optimality gap %.2f %%)",
-                 percent(bound - r->base_cost, r->base_cost), percent(r->cost - bound, r->cost));
-    }
-    str_add_char(out, '\n');
+static void add_overhead(struct str *out, const struct plan_facts *f) {
+    str_addf(out, "%-18s %10.2f %%", "overhead", 100 * plan_facts_overhead(f));
+    if (plan_facts_is_known(f->bound))
+        str_addf(out, " (lower bound %.2f %%, optimality gap %.2f %%)\n",
+                 100 * plan_facts_min_overhead(f), 100 * plan_facts_gap(f));
+    else
+        str_add(out, " (lower bound: none known)\n");
 }
 
-static void add_details(struct str *out, const struct plan_report *r) {
-    int64_t whole = r->baseline_bytes;
-    if (r->fused_peak_bytes != r->plain_peak_bytes) {
-        add_bytes(out, "  without fusions", r->plain_peak_bytes, whole);
-        add_bytes(out, "  with fusions", r->fused_peak_bytes, whole);
+static void add_details(struct str *out, const struct plan_facts *f) {
+    int64_t whole = f->baseline_bytes;
+    if (f->fused_peak_bytes != f->plain_peak_bytes) {
+        add_bytes(out, "  without fusions", f->plain_peak_bytes, whole);
+        add_bytes(out, "  with fusions", f->fused_peak_bytes, whole);
     }
-    add_bytes(out, "liveness peak", r->liveness_bytes, whole);
-    add_bytes(out, "arena", r->arena_bytes, whole);
-    add_bytes(out, "persistent memory", r->persistent_bytes, whole);
-    str_addf(out, "%-18s %12lld\n", "clusters", (long long)r->n_clusters);
-    str_addf(out, "%-18s %12lld\n", "control nodes", (long long)r->n_control);
+    add_bytes(out, "liveness peak", f->liveness_bytes, whole);
+    add_bytes(out, "arena", f->arena_bytes, whole);
+    add_bytes(out, "persistent memory", f->persistent_bytes, whole);
+    str_addf(out, "%-18s %12lld\n", "clusters", (long long)f->n_clusters);
+    str_addf(out, "%-18s %12lld\n", "control nodes", (long long)f->n_control);
+    str_addf(out, "%-18s %12lld\n", "nodes", (long long)f->n_nodes);
 }
 
-static void print_memory(struct str *out, const struct plan_report *r, bool verbose) {
-    int64_t whole = r->baseline_bytes;
+static void print_memory(struct str *out, const struct plan_facts *f, bool verbose) {
+    int64_t whole = f->baseline_bytes;
     add_bytes(out, "baseline peak", whole, 0);
-    if (r->max_overhead > 0)
+    if (f->max_overhead > 0)
         str_addf(out, "%-18s %12s (least memory at an overhead of at most %g %%)\n", "budget",
-                 "none", 100 * r->max_overhead);
+                 "none", 100 * f->max_overhead);
     else
-        add_bytes(out, "budget", r->budget_bytes, whole);
-    add_bytes(out, "planned peak", r->peak_bytes, whole);
+        add_bytes(out, "budget", f->budget_bytes, whole);
+    add_bytes(out, "planned peak", f->peak_bytes, whole);
     if (verbose)
-        add_details(out, r);
-    add_overhead(out, r);
-    str_addf(out, "%-18s %12lld of %lld nodes\n", "recomputed", (long long)r->n_recomputed,
-             (long long)r->n_nodes);
+        add_details(out, f);
+    add_overhead(out, f);
+    str_addf(out, "%-18s %12lld of %lld nodes\n", "recomputed", (long long)f->n_recomputed,
+             (long long)f->n_step_nodes);
 }
 
-static void print_devices(struct str *out, const struct plan_report *r) {
-    const struct plan_placed *p = r->placed;
-    strategy_report(out, &p->placement.problem, &p->result.best, &p->result.facts);
-    str_addf(out, "recomputed       %lld nodes\n", (long long)r->n_recomputed);
-    str_addf(out, "search           %lld proposals%s\n", (long long)p->result.n_proposals,
-             place_is_optimal(&p->result) ? "; proven optimal" : "");
+static void add_time(struct str *out, int64_t cost) {
+    str_addf(out, " %11.3f ms", (double)cost * 1e-6);
 }
 
-void summary_print(struct str *out, const struct plan_report *r, const char *target, bool verbose) {
-    if (!r->planned)
+// The links that are in use, and for how long.
+static void add_links(struct str *out, const struct plan_facts *f) {
+    const struct placement *p = &f->placed->placement.problem;
+    for (int32_t q = p->n_devices; q < p->n_resources; q++) {
+        int64_t busy = f->placed->result.facts.busy_cost[q];
+        if (busy == 0)
+            continue;
+        str_addf(out, "%-18s", p->resource_name[q]);
+        add_time(out, busy);
+        add_time(out, f->makespan_cost - busy);
+        str_add_char(out, '\n');
+    }
+}
+
+// One line a device, then the sums.
+static void print_devices(struct str *out, const struct plan_facts *f, bool verbose) {
+    const struct place_result *result = &f->placed->result;
+    struct arena scratch = arena_make(out->arena->mem);
+    str_addf(out, "%-18s %14s %14s %8s %12s %12s\n", "device", "busy", "idle", "nodes", "peak",
+             "memory");
+    for (size_t i = 0; i < f->n_devices; i++) {
+        const struct plan_device *at = &f->devices[i];
+        struct str peak = str_make(&scratch), memory = str_make(&scratch);
+        str_add_bytes(&peak, at->peak_bytes);
+        if (at->memory_bytes < INT64_MAX)
+            str_add_bytes(&memory, at->memory_bytes);
+        else
+            str_add(&memory, "-");
+        str_addf(out, "%-18s", at->name);
+        add_time(out, at->busy_cost);
+        if (at->n_nodes)
+            add_time(out, f->makespan_cost - at->busy_cost);
+        else // the host, which stores tensors
+            str_addf(out, " %14s", "-");
+        str_addf(out, " %8lld %12s %12s\n", (long long)at->n_nodes, str_text(&peak),
+                 str_text(&memory));
+    }
+    if (verbose)
+        add_links(out, f);
+    str_addf(out, "%-18s", "makespan");
+    add_time(out, f->makespan_cost);
+    str_addf(out, "\n%-18s", "time per sample");
+    add_time(out, f->load_cost);
+    str_addf(out, "\n%-18s", "on one device");
+    add_time(out, f->base_cost);
+    struct str size = str_make(&scratch);
+    str_add_bytes(&size, f->baseline_bytes);
+    str_addf(out, ", peak %s\n", str_text(&size));
+    str_addf(out, "%-18s %14lld of %lld nodes\n", "recomputed", (long long)f->n_recomputed,
+             (long long)f->n_step_nodes);
+    size.n = 0;
+    str_add_bytes(&size, f->moved_bytes);
+    str_addf(out, "%-18s %14lld, %s\n", "transfers", (long long)f->n_transfers, str_text(&size));
+    str_addf(out, "%-18s %14lld proposals%s\n", "search", (long long)result->n_proposals,
+             place_is_optimal(result) ? "; proven optimal" : "");
+    arena_free(&scratch);
+}
+
+void summary_print(struct str *out, const struct plan_facts *f, const char *target, bool verbose) {
+    if (!f->planned)
         return;
-    if (r->placed)
-        print_devices(out, r);
+    if (f->placed)
+        print_devices(out, f, verbose);
     else
-        print_memory(out, r, verbose);
-    if (r->is_interrupted)
+        print_memory(out, f, verbose);
+    if (f->is_interrupted)
         str_add(out, "The search was interrupted: this is the best plan so far.\n");
-    if (!r->placed && strcmp(target, "-") != 0)
+    if (!f->placed && strcmp(target, "-") != 0)
         str_addf(out, "%-18s mfc why %s TENSOR; --report FILE.html for a picture\n", "next",
                  target);
 }

@@ -4,4 +4,4 @@
 #include "passes/plan/plan_devices.h"
 
 // Nothing when there is no plan. `target` is the file that it went to.
-void summary_print(struct str *out, const struct plan_report *r, const char *target, bool verbose);
+void summary_print(struct str *out, const struct plan_facts *r, const char *target, bool verbose);

@@ -15,18 +15,19 @@
 
 // Files beside the plan are written first and renamed into place last, so that all of them appear
 // or none.
-static status write_extras(struct cli *c, const struct pipeline *p, struct extras *extras) {
-    const struct plan_report *r = &p->report;
+static status write_extras(struct cli *c, struct pipeline *p, struct extras *extras) {
+    struct plan_facts *f = &p->facts;
     const struct cost_sources *costs = p->context->costs;
-    struct plan_facts facts = extras_facts(p->model, r);
-    facts.title = file_name(c->arguments[0]);
-    facts.command = c->line;
-    facts.version = version_mfc();
-    facts.cost_model = cost_files_describe(&c->arena, &c->options, costs);
-    facts.cost_match = costs->profile ? *costs->measured_share : PLAN_FACTS_UNKNOWN;
-    if (!options_given(&c->options, "budget"))
-        facts.budget_bytes = PLAN_FACTS_UNKNOWN; // the plan's own peak is no budget of the user's
-    return extras_write(extras, r->step ? r->step : p->model, p->model, &facts, &c->diags);
+    const struct model *step = f->step ? f->step : p->model;
+    f->title = file_name(c->arguments[0]);
+    f->command = c->line;
+    f->version = version_mfc();
+    f->cost_match = costs->profile ? *costs->measured_share : -1;
+    bool any = false;
+    for (int i = 0; i < EXTRA_COUNT_; i++)
+        any |= extras->is_wanted[i];
+    status st = any && !f->planned ? plan_figures(step, p->model, p->context, f) : ST_OK;
+    return st ? st : extras_write(extras, step, p->model, f, &c->diags);
 }
 
 static void on_placed(void *to, const struct place_event *e, const struct strategy *best,
@@ -69,7 +70,7 @@ static status plan(struct cli *c, const char *target, struct extras *extras) {
     cli_flush_diags(c);
     st = plan_watched(c, &p);
     if (!st)
-        summary_print(&summary, &p.report, target, c->verbose);
+        summary_print(&summary, &p.facts, target, c->verbose);
     if (!st)
         st = write_extras(c, &p, extras);
     bool leads = cli_leads(c);

@@ -2,21 +2,22 @@
 // Sizes and times follow from the plan itself by the passes `shapes` and `costs`.
 #include <string.h>
 
-#include "backend/plan_facts.h"
 #include "frontend/cli/cli.h"
 #include "frontend/inputs/cost_files.h"
 #include "frontend/load.h"
 #include "frontend/tools/why.h"
 #include "ir/base/file.h"
 #include "ir/keys.h"
+#include "ir/plan_facts.h"
 
 static status answer(struct cli *c, const struct model *plan, struct arena *a) {
     const char *path = options_text(&c->options, "json");
     struct timeline t;
     struct why w;
     struct plan_facts facts = plan_facts_none();
-    plan_facts_read(plan, &facts);
-    status st = timeline_make(plan, a, &c->diags, &t);
+    status st = plan_facts_read(plan, &facts, &c->diags);
+    if (!st)
+        st = timeline_make(plan, a, &c->diags, &t);
     if (!st)
         st = why_find(&t, c->arguments[1], a, &c->diags, &w);
     if (st)

@@ -61,36 +61,6 @@ status extras_open(struct extras *x, const struct options *o, const char *model,
     return st;
 }
 
-static void add_report(const struct plan_report *r, struct plan_facts *out) {
-    out->is_interrupted = r->is_interrupted;
-    if (r->makespan_cost > 0) {
-        out->makespan = r->makespan_cost;
-        out->peak_bytes = r->peak_bytes;
-    }
-    if (!r->planned || r->placed)
-        return;
-    out->runtime = r->runtime;
-    out->outcome = outcome_name(r->outcome);
-    out->baseline_peak_bytes = r->baseline_bytes;
-    out->budget_bytes = r->budget_bytes;
-    out->peak_bytes = r->peak_bytes;
-    out->plain_peak_bytes = r->plain_peak_bytes;
-    out->fused_peak_bytes = r->fused_peak_bytes;
-    out->liveness_bytes = r->liveness_bytes;
-    out->arena_bytes = r->arena_bytes;
-    out->base_cost = r->base_cost;
-    out->cost = r->cost;
-    out->min_bytes = r->min_bytes > 0 ? r->min_bytes : PLAN_FACTS_UNKNOWN;
-    out->bound = r->bound == BOUND_NONE ? PLAN_FACTS_UNKNOWN : r->bound;
-}
-
-struct plan_facts extras_facts(const struct model *plan, const struct plan_report *r) {
-    struct plan_facts facts = plan_facts_none();
-    add_report(r, &facts);
-    plan_facts_read(plan, &facts);
-    return facts;
-}
-
 static status print_one(struct str *text, enum extra e, const struct model *baseline,
                         const struct model *plan, const struct plan_facts *facts, struct diags *d) {
     switch (e) {
@@ -99,7 +69,7 @@ static status print_one(struct str *text, enum extra e, const struct model *base
     case EXTRA_TRACE:
         return trace_print(text, plan, d);
     default:
-        return plan_json_print(text, baseline, plan, facts, d);
+        return plan_json_print(text, plan, facts, d);
     }
 }
 

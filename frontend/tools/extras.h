@@ -3,10 +3,9 @@
 // together when everything has been written.
 #pragma once
 
-#include "backend/plan_facts.h"
 #include "ir/base/file.h"
 #include "ir/base/options.h"
-#include "passes/plan/plan.h"
+#include "ir/plan_facts.h"
 
 enum extra { EXTRA_REPORT, EXTRA_TRACE, EXTRA_JSON, EXTRA_COUNT_ };
 
@@ -19,8 +18,6 @@ struct extras {
 // an error; `target` is the file of the plan. Call extras_close() in any case.
 status extras_open(struct extras *x, const struct options *o, const char *model, const char *target,
                    struct arena *a, struct diags *d);
-// The facts about a plan, from its report and its metadata, for extras_write.
-struct plan_facts extras_facts(const struct model *plan, const struct plan_report *r);
 // Writes the files, still invisible; extras_commit makes them visible.
 status extras_write(struct extras *x, const struct model *baseline, const struct model *plan,
                     const struct plan_facts *facts, struct diags *d);

@@ -6,12 +6,11 @@
 #include <string.h>
 
 #include "ir/base/quantity.h"
-#include "ir/check/device_peaks.h"
 #include "ir/check/equivalence.h"
 #include "ir/devices.h"
 #include "ir/keys.h"
-#include "ir/runtime/runtime.h"
 #include "passes/layout/layout.h"
+#include "passes/plan/plan.h"
 #include "passes/plan/step.h"
 
 // Nodes with small tensors may run in any order: they may change the peak by a hundredth, plus a
@@ -19,42 +18,18 @@
 #define LOOSE_SHARE 100
 #define LOOSE_BYTES 65536
 
-// A claim of the plan, a number in its metadata; -1: none.
-static status read_claim(const struct model *plan, const char *key, struct diags *d, int64_t *out) {
-    const char *text = pairs_get(&plan->metadata, key);
-    *out = -1;
-    if (!text || quantity_parse_bytes(text, out))
-        return ST_OK;
-    return diag_error(d, DIAG_MALFORMED, loc_file(plan->path), "%s is \"%s\", not a number", key,
-                      text);
-}
-
-static status compare(const struct model *plan, const char *key, int64_t found, struct diags *d) {
-    int64_t claimed;
-    status st = read_claim(plan, key, d, &claimed);
-    if (st || claimed < 0 || claimed == found)
-        return st;
-    return diag_error(d, DIAG_VERIFY, loc_file(plan->path),
-                      "the plan claims %s = %lld, but it is %lld", key, (long long)claimed,
-                      (long long)found);
-}
-
 static status check_order(const struct model *plan, struct arena *a, struct diags *d,
                           struct verified *v) {
     struct storage s;
-    struct liveness l;
     const struct graph *g = plan->graph;
+    const struct plan_facts *f = &v->facts;
     status st = storage_of(g, a, d, &s);
-    if (!st)
-        st = liveness_of(g, &s, (struct node_list){g->order.at, g->order.n}, a, d, &l);
     if (!st)
         st = forced_order(g, &s, a, d, &v->forced);
     if (st)
         return st;
-    v->persistent_bytes = s.persistent_bytes;
-    v->liveness_bytes = l.peak_bytes;
-    int64_t allowed = (l.peak_bytes - s.persistent_bytes) / LOOSE_SHARE + LOOSE_BYTES;
-    if (strcmp(v->runtime, "ort") != 0 || v->forced.loose_bytes <= allowed)
+    int64_t allowed = (f->liveness_bytes - f->persistent_bytes) / LOOSE_SHARE + LOOSE_BYTES;
+    if (strcmp(f->runtime, "ort") != 0 || v->forced.loose_bytes <= allowed)
         return ST_OK;
     const char *before = node_path(g, v->forced.before, a);
     return diag_error(d, DIAG_VERIFY, loc_path(plan->path, node_path(g, v->forced.after, a)),
@@ -63,40 +38,22 @@ static status check_order(const struct model *plan, struct arena *a, struct diag
                       before, (long long)v->forced.light_bytes);
 }
 
-static status check_peak(const struct model *plan, struct arena *a, struct diags *d,
-                         struct verified *v) {
-    struct runtime_report r;
-    enum runtime how;
-    if (!runtime_find(v->runtime, &how))
-        return diag_error(d, DIAG_MALFORMED, loc_file(plan->path),
-                          "the plan is for runtime \"%s\", which mfc does not know", v->runtime);
-    status st = runtime_peak(plan, how, a, d, &r);
-    if (!st)
-        st = read_claim(plan, KEY_BUDGET, d, &v->budget_bytes);
-    if (st)
-        return st;
-    v->peak_bytes = r.peak_bytes;
-    if (v->budget_bytes >= 0 && v->peak_bytes > v->budget_bytes) {
-        struct str top = str_make(a);
-        runtime_print_top(&top, plan, &r);
-        st =
-            diag_error(d, DIAG_VERIFY, loc_path(plan->path, node_path(plan->graph, r.peak_node, a)),
-                       "the peak of %lld bytes exceeds the budget of %lld that the plan claims; "
-                       "the largest tensors at the peak: %s",
-                       (long long)v->peak_bytes, (long long)v->budget_bytes, str_text(&top));
-    }
-    status first = compare(plan, KEY_PEAK, v->peak_bytes, d);
-    const struct {
-        const char *key;
-        int64_t found;
-    } more[] = {{KEY_PLAIN_PEAK, r.plain_peak_bytes},
-                {KEY_FUSED_PEAK, r.fused_peak_bytes},
-                {KEY_LIVENESS, v->liveness_bytes}};
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
-        status also = compare(plan, more[i].key, more[i].found, d);
-        first = first ? first : also;
-    }
-    return st ? st : first;
+static status check_budget(const struct model *plan, struct arena *a, struct diags *d,
+                           const struct plan_facts *f) {
+    if (!plan_facts_is_known(f->budget_bytes) || f->peak_bytes <= f->budget_bytes)
+        return ST_OK;
+    return diag_error(d, DIAG_VERIFY, loc_path(plan->path, node_path(plan->graph, f->peak_node, a)),
+                      "the peak of %lld bytes exceeds the budget of %lld that the plan claims; "
+                      "the largest tensors at the peak: %s",
+                      (long long)f->peak_bytes, (long long)f->budget_bytes, f->top);
+}
+
+static status check_costs(const struct model *plan, struct diags *d, const struct plan_facts *f) {
+    if (plan_facts_is_known(f->bound) && plan_facts_is_known(f->cost) && f->bound > f->cost)
+        return diag_error(d, DIAG_VERIFY, loc_file(plan->path),
+                          "the plan claims a cost of %lld, below its lower bound %lld",
+                          (long long)f->cost, (long long)f->bound);
+    return ST_OK;
 }
 
 // Parses the addresses of a node's outputs, such as "0,,4096".
@@ -116,12 +73,11 @@ static bool read_offsets(const struct node *n, const char *text, int64_t *offset
 
 // A plan with an arena has an address for every tensor that it computes.
 static status check_layout(const struct model *plan, struct arena *a, struct diags *d,
-                           struct verified *v) {
+                           const struct plan_facts *f) {
     const struct graph *g = plan->graph;
+    if (!plan_facts_is_known(f->arena_bytes))
+        return ST_OK;
     int64_t *offset = ARENA_ARRAY(a, int64_t, g->values.n);
-    status st = read_claim(plan, KEY_ARENA, d, &v->arena_bytes);
-    if (st || v->arena_bytes < 0)
-        return st;
     if (!offset)
         return diag_out_of_memory(d);
     for (size_t i = 0; i < g->values.n; i++)
@@ -135,65 +91,68 @@ static status check_layout(const struct model *plan, struct arena *a, struct dia
                               "%s is \"%s\", not one number for each output", KEY_OFFSET, text);
     }
     offset[0] = -1;
-    struct layout_claim claimed = {.offset = offset, .arena_bytes = v->arena_bytes, .alignment = 1};
+    struct layout_claim claimed = {.offset = offset, .arena_bytes = f->arena_bytes, .alignment = 1};
     return layout_check(g, &claimed, d);
 }
 
 // A placed plan claims that each device's peak is within its memory.
-static status check_devices(struct model *plan, struct arena *a, struct arena *kept,
-                            struct diags *d, struct verified *v) {
-    if (!pairs_get(&plan->metadata, KEY_DEVICE_MEMORY))
-        return ST_OK;
-    size_t n = plan->device_names.n;
-    int64_t *has = ARENA_ARRAY(a, int64_t, n), *holds = ARENA_ARRAY(a, int64_t, n);
-    v->devices = ARENA_ARRAY(kept, struct verified_device, n);
-    if (!has || !holds || !v->devices)
-        return diag_out_of_memory(d);
-    if (!devices_memory(plan, has))
-        return diag_error(d, DIAG_MALFORMED, loc_file(plan->path),
-                          "%s is not one number for each device", KEY_DEVICE_MEMORY);
-    status st = device_peaks(plan->graph, a, d, holds);
-    for (size_t i = 0; i < n && (!st || st == ST_VERIFY); i++) {
-        const char *name = plan->device_names.at[i];
-        v->devices[v->n_devices++] = (struct verified_device){name, holds[i], has[i]};
-        if (holds[i] > has[i])
+static status check_devices(const struct model *plan, struct diags *d, const struct plan_facts *f) {
+    status st = ST_OK;
+    for (size_t i = 0; i < f->n_devices; i++)
+        if (f->devices[i].peak_bytes > f->devices[i].memory_bytes)
             st = diag_error(d, DIAG_VERIFY, loc_file(plan->path),
-                            "the peak of device %s is %lld bytes, but its memory is %lld", name,
-                            (long long)holds[i], (long long)has[i]);
-    }
+                            "the peak of device %s is %lld bytes, but its memory is %lld",
+                            f->devices[i].name, (long long)f->devices[i].peak_bytes,
+                            (long long)f->devices[i].memory_bytes);
+    return st;
+}
+
+// The plan has all types: every claim about it.
+static status check_claims(struct verified *v, const struct plan_facts *claimed,
+                           const struct model *plan, struct pass_context *c, struct arena *a) {
+    const struct plan_facts *f = &v->facts;
+    struct diags *d = c->diags;
+    status st = check_order(plan, a, d, v);
+    if (st && st != ST_VERIFY)
+        return st;
+    status more[] = {check_budget(plan, a, d, f), plan_facts_compare(plan, claimed, f, d),
+                     check_costs(plan, d, f), check_layout(plan, a, d, f),
+                     check_devices(plan, d, f)};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        st = st ? st : more[i];
     return st;
 }
 
 status verify_plan(struct model *model, struct model *plan, struct pass_context *c,
                    struct verified *out) {
     struct arena scratch = arena_make(c->arena->mem);
-    const char *runtime = pairs_get(&plan->metadata, KEY_RUNTIME);
-    *out = (struct verified){.n_nodes = plan->graph->order.n,
-                             .n_outputs = plan->graph->outputs.n,
-                             .runtime = runtime ? runtime : "file-order",
-                             .budget_bytes = -1,
-                             .arena_bytes = -1};
-    status st = step_make(model, c);
-    if (!st) {
-        out->n_step = model->graph->order.n;
+    struct plan_facts claimed = plan_facts_none();
+    *out = (struct verified){.n_outputs = plan->graph->outputs.n};
+    status st = plan_facts_read(plan, &claimed, c->diags);
+    out->facts = plan_facts_none();
+    out->facts.planned = true;
+    out->facts.runtime = claimed.runtime ? claimed.runtime : "file-order";
+    out->facts.budget_bytes = claimed.budget_bytes;
+    if (!st)
+        st = step_make_costed(model, c); // costs: for the workspace of kernels
+    if (!st)
         st = equivalence_check_types(model, plan, c->diags);
-    }
     if (!st) {
         plan->facts |= FACT_SHAPES;
-        st = pass_run_all(PASS_PIPELINE(&pass_costs), plan, c); // for the workspace of kernels
+        st = pass_run_all(PASS_PIPELINE(&pass_costs), plan, c);
     }
     if (!st)
         st = devices_from_metadata(plan, c->diags);
-    if (!st) {
-        st = check_order(plan, &scratch, c->diags, out);
-        status peak = st && st != ST_VERIFY ? st : check_peak(plan, &scratch, c->diags, out);
-        st = st ? st : peak;
-        status places = st && st != ST_VERIFY ? st : check_layout(plan, &scratch, c->diags, out);
-        st = st ? st : places;
-        status devices =
-            st && st != ST_VERIFY ? st : check_devices(plan, &scratch, c->arena, c->diags, out);
-        st = st ? st : devices;
-    }
+    if (!st)
+        st = plan_figures(model, plan, c, &out->facts);
+    // What the plan cost depends on files that only its maker has.
+    out->facts.cost = claimed.cost;
+    out->facts.base_cost = claimed.base_cost;
+    out->facts.bound = claimed.bound;
+    out->facts.makespan_cost = claimed.makespan_cost;
+    out->facts.cost_model = claimed.cost_model;
+    if (!st)
+        st = check_claims(out, &claimed, plan, c, &scratch);
     arena_free(&scratch);
     return st;
 }

@@ -4,26 +4,13 @@
 
 #include "ir/base/json_write.h"
 #include "ir/check/forced_order.h"
+#include "ir/plan_facts.h"
 #include "passes/pass.h"
 
-struct verified_device {
-    const char *name;
-    int64_t peak_bytes;
-    int64_t memory_bytes; // INT64_MAX: unlimited
-};
-
 struct verified {
-    size_t n_outputs, n_nodes;       // of the plan
-    size_t n_step;                   // nodes of the baseline step
-    const char *runtime;             // that the claims are for
-    struct forced forced;            // how far dependencies enforce file order
-    int64_t persistent_bytes;        // parameters, optimizer state, inputs, constants
-    int64_t liveness_bytes;          // liveness peak in file order
-    int64_t peak_bytes;              // on the runtime
-    int64_t budget_bytes;            // -1: the plan claims none
-    int64_t arena_bytes;             // -1: the plan has no addresses
-    struct verified_device *devices; // of a placed plan with device memory
-    size_t n_devices;
+    size_t n_outputs;
+    struct forced forced;    // how far dependencies enforce file order
+    struct plan_facts facts; // found; costs, bound and makespan as the plan claims them
 };
 
 // Makes the baseline step of `model` with the options recorded in the plan (step_recall), which are

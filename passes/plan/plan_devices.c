@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "ir/check/device_peaks.h"
 #include "ir/copy.h"
 #include "ir/devices.h"
 #include "ir/keys.h"
@@ -49,8 +48,7 @@ static status set_memory(struct model *m, const struct placement *problem, struc
     return devices_set_memory(m, memory, c->diags);
 }
 
-static status apply(struct model *m, struct pass_context *c, const struct plan_placed *p,
-                    struct plan_report *out) {
+static status apply(struct model *m, struct pass_context *c, const struct plan_placed *p) {
     const struct placement *problem = &p->placement.problem;
     uint32_t *device = ARENA_ARRAY(c->arena, uint32_t, problem->n_places);
     struct remat_result result = {0};
@@ -65,7 +63,6 @@ static status apply(struct model *m, struct pass_context *c, const struct plan_p
                                                            .device = device,
                                                            .n_places = (size_t)problem->n_places},
                                   c->arena, c->diags, &result);
-    out->n_recomputed = result.n_recomputed;
     if (!st)
         st = label(m, c->diags);
     if (!st)
@@ -75,24 +72,23 @@ static status apply(struct model *m, struct pass_context *c, const struct plan_p
     return st ? st : placement_problem_set_times(m->graph, problem, p->placement.rig->cost, c);
 }
 
-// The peak of the fullest device, the host's memory apart.
-static status measure(const struct model *m, struct pass_context *c, const struct plan_placed *p,
-                      struct plan_report *out) {
-    const struct placement *problem = &p->placement.problem;
-    int64_t *peak_bytes = ARENA_ARRAY(c->arena, int64_t, problem->n_places);
-    status st = peak_bytes ? device_peaks(m->graph, c->arena, c->diags, peak_bytes)
-                           : diag_out_of_memory(c->diags);
-    for (int32_t k = 0; k < problem->n_devices && !st; k++)
-        if (peak_bytes[k] > out->peak_bytes)
-            out->peak_bytes = peak_bytes[k];
-    return st;
+// The time of the baseline step on the device that executes it fastest.
+static int64_t fastest_cost(const struct placement *p) {
+    int64_t best = INT64_MAX;
+    for (int32_t k = 0; k < p->n_devices; k++) {
+        int64_t sum = 0;
+        for (int32_t i = 0; i < p->graph.n; i++)
+            sum += p->cost[(int64_t)i * p->n_devices + k]; // fits: at most 2^40 each
+        best = sum < best ? sum : best;
+    }
+    return best;
 }
 
 status plan_devices(struct model *m, const struct rig *rig, struct pass_context *c,
-                    const struct plan_devices_how *how, struct plan_report *out) {
+                    const struct plan_devices_how *how, struct plan_facts *out) {
     struct place_options o;
     struct plan_placed *p = ARENA_NEW(c->arena, struct plan_placed);
-    *out = (struct plan_report){.bound = BOUND_NONE, .placed = p};
+    out->placed = p;
     status st = p ? search_options_read_place(c->options, c->arena, c->diags, &o)
                   : diag_out_of_memory(c->diags);
     if (!st)
@@ -112,11 +108,14 @@ status plan_devices(struct model *m, const struct rig *rig, struct pass_context 
     if (!st && !(out->step = model_copy(m, c->arena)))
         st = diag_out_of_memory(c->diags);
     if (!st)
-        st = apply(m, c, p, out);
+        st = apply(m, c, p);
     if (st)
         return st;
     out->planned = true;
+    out->runtime = "file-order";
+    out->base_cost = fastest_cost(&p->placement.problem);
     out->makespan_cost = p->result.facts.makespan_cost;
+    out->load_cost = p->result.facts.load_cost;
     out->is_interrupted = c->stop && stop_raised(c->stop);
-    return measure(m, c, p, out);
+    return ST_OK;
 }

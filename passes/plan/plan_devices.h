@@ -32,4 +32,4 @@ struct plan_placed {
 
 // Searches and turns the step into the plan. What is in *out lives in c->arena.
 status plan_devices(struct model *m, const struct rig *rig, struct pass_context *c,
-                    const struct plan_devices_how *how, struct plan_report *out);
+                    const struct plan_devices_how *how, struct plan_facts *out);

@@ -10,7 +10,7 @@ struct planning {
     struct pass_context *c;
     const struct plan_watch *watch;
     struct solve_hooks hooks;
-    struct plan_report *out;
+    struct plan_facts *out;
     enum runtime runtime;
     struct remat coarse, fine;
     struct remat_settings settings;

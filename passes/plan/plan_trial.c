@@ -22,7 +22,6 @@ static status measure(struct planning *k, const struct model *m, struct arena *a
     out->plain_peak_bytes = report.plain_peak_bytes;
     out->fused_peak_bytes = report.fused_peak_bytes;
     out->liveness_bytes = l.peak_bytes;
-    k->out->persistent_bytes = report.persistent_bytes;
     return ST_OK;
 }
 
@@ -49,7 +48,7 @@ int64_t plan_cost(const struct planning *k, const struct trial *t) {
 
 status plan_measure(struct model *step, const struct remat *r, struct steps steps,
                     struct pass_context *c, int64_t *peak_bytes) {
-    struct plan_report unread = {0};
+    struct plan_facts unread = {0};
     struct pass_context silent = *c;
     struct planning k = {.m = step, .c = &silent, .out = &unread};
     struct trial t = {0};

@@ -46,9 +46,6 @@ struct remat_units {
     int64_t base_cost; // of every node once
 };
 
-// A view shares the storage of its first input.
-bool remat_is_view(const struct storage *s, const struct node *n);
-
 status remat_units_make(const struct graph *g, struct pass_context *c, struct remat_units *out);
 
 // What a cluster costs and holds.

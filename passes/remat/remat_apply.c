@@ -112,7 +112,7 @@ static bool place_node(struct application *p, node_id id, bool itself, const val
 
 static bool is_view(const struct application *p, value_id v) {
     node_id def = p->def[v.i];
-    return def.i && remat_is_view(&p->r->units.storage, &p->was[def.i]);
+    return def.i && storage_is_view(&p->r->units.storage, &p->was[def.i]);
 }
 
 static value_id latest(const struct application *p, value_id v, bool backward) {
@@ -324,7 +324,7 @@ static void mark_seconds(struct application *p) {
     p->has_second[0] = false;
     for (size_t i = 0; i < g->order.n; i++) {
         const struct node *n = graph_node(g, g->order.at[i]);
-        for (uint32_t k = 0; remat_is_view(&p->r->units.storage, n) && k < n->n_in; k++)
+        for (uint32_t k = 0; storage_is_view(&p->r->units.storage, n) && k < n->n_in; k++)
             p->has_second[n->out[0].i] |= p->has_second[n->in[k].i];
     }
 }

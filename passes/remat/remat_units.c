@@ -24,15 +24,6 @@ struct maker {
     int64_t cost, bytes; // of all units so far
 };
 
-bool remat_is_view(const struct storage *s, const struct node *n) {
-    return n->n_in && n->n_out == 1 && n->in[0].i && n->out[0].i && s->of[n->out[0].i] &&
-           s->of[n->out[0].i] == s->of[n->in[0].i];
-}
-
-static bool counts_as_unit(const struct storage *s, const struct node *n) {
-    return n->op != OP_Constant && !remat_is_view(s, n);
-}
-
 static bool has_subgraphs(const struct node *n) {
     for (uint32_t k = 0; k < n->n_attrs; k++)
         if (n->attrs[k].kind == ATTR_GRAPH || n->attrs[k].kind == ATTR_GRAPHS)
@@ -82,7 +73,7 @@ static status refuse_pin(struct maker *k, node_id id, const char *reason) {
 
 static status pin_node(struct maker *k, node_id id, bool keep, bool recompute) {
     const struct node *n = graph_node(k->g, id);
-    bool counts = counts_as_unit(&k->u->storage, n), makes_output = false;
+    bool counts = storage_is_executed(&k->u->storage, n), makes_output = false;
     for (uint32_t o = 0; o < n->n_out; o++)
         makes_output |= graph_value(k->g, n->out[o])->is_output;
     if (keep && recompute)
@@ -107,7 +98,7 @@ static void mark_once(void *to, value_id v, node_id user) {
     for (node_id def = graph_value(k->g, v)->def; def.i;) {
         const struct node *n = graph_node(k->g, def);
         k->once[def.i] = true;
-        def = remat_is_view(&k->u->storage, n) ? graph_value(k->g, n->in[0])->def : NODE_NONE;
+        def = storage_is_view(&k->u->storage, n) ? graph_value(k->g, n->in[0])->def : NODE_NONE;
     }
 }
 
@@ -156,11 +147,11 @@ static bool find_roots(struct maker *k) {
     const struct storage *s = &k->u->storage;
     for (size_t i = 0; i < k->g->order.n; i++) {
         const struct node *n = graph_node(k->g, k->g->order.at[i]);
-        bool view = remat_is_view(s, n);
+        bool view = storage_is_view(s, n);
         for (uint32_t o = 0; o < n->n_out; o++) {
             value_id v = n->out[o];
             k->root[v.i] = (uint32_t)k->roots.n;
-            if (v.i && counts_as_unit(s, n) && !VEC_PUSH(k->c->arena, &k->roots, v))
+            if (v.i && storage_is_executed(s, n) && !VEC_PUSH(k->c->arena, &k->roots, v))
                 return false;
             for (uint32_t in = 0; view && in < n->n_in; in++)
                 if (!add_root(k, v, n->in[in]))
@@ -206,7 +197,7 @@ static size_t find_seconds(struct maker *k) {
         const struct node *n = graph_node(k->g, id);
         bool second = k->pinned[id.i] && k->key[id.i] != SIZE_MAX;
         n_seconds += second;
-        if (!second && (k->forward[id.i] || !counts_as_unit(&k->u->storage, n)))
+        if (!second && (k->forward[id.i] || !storage_is_executed(&k->u->storage, n)))
             continue;
         for (uint32_t o = 0; o < n->n_in; o++)
             require_before(k, n->in[o], second ? k->key[id.i] : i);
@@ -223,7 +214,7 @@ static status order_units(struct maker *k) {
     if (!p || !(k->u->unit = ARENA_ARRAY(k->c->arena, struct remat_unit, n_slots)))
         return diag_out_of_memory(k->c->diags);
     for (size_t i = 0; i < g->order.n; i++) {
-        if (!counts_as_unit(&k->u->storage, graph_node(g, g->order.at[i])))
+        if (!storage_is_executed(&k->u->storage, graph_node(g, g->order.at[i])))
             continue;
         size_t second = k->key[g->order.at[i].i];
         p[n++] = (struct unit_slot){i, true, i};

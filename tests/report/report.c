@@ -4,6 +4,7 @@
 
 #include "backend/report/report.h"
 #include "frontend/load.h"
+#include "passes/plan/plan.h"
 
 static status run(struct arena *a, struct diags *d, char **argv) {
     struct pool names = pool_make(a);
@@ -16,9 +17,13 @@ static status run(struct arena *a, struct diags *d, char **argv) {
         struct plan_facts facts = plan_facts_none();
         facts.title = file_name(argv[2]);
         facts.command = argv[4];
-        plan_facts_read(plan, &facts);
+        struct pass_context c = {.arena = a, .diags = d};
+        st = plan_facts_read(plan, &facts, d);
+        if (st == ST_OK)
+            st = plan_figures(baseline, plan, &c, &facts);
         struct str page = str_make(a);
-        st = report_print(&page, baseline, plan, &facts, d);
+        if (st == ST_OK)
+            st = report_print(&page, baseline, plan, &facts, d);
         if (st == ST_OK)
             st = output_text(a, d, argv[3], &page);
         model_close(plan);

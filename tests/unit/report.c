@@ -9,6 +9,7 @@
 #include "backend/report/svg.h"
 #include "backend/trace.h"
 #include "ir/text/text.h"
+#include "passes/plan/plan.h"
 
 static const char *marked(struct scene *s, const char *text, size_t most) {
     struct str out = str_make(&s->arena);
@@ -75,11 +76,14 @@ static status print_all(struct scene *s, const struct model *m) {
     struct arena a = arena_make(&s->mem);
     struct str text = str_make(&a);
     struct plan_facts facts = plan_facts_none();
-    status st = report_print(&text, m, m, &facts, &s->diags);
+    struct pass_context c = {.arena = &a, .diags = &s->diags};
+    status st = plan_figures(m, m, &c, &facts);
+    if (st == ST_OK)
+        st = report_print(&text, m, m, &facts, &s->diags);
     if (st == ST_OK)
         st = trace_print(&text, m, &s->diags);
     if (st == ST_OK)
-        st = plan_json_print(&text, m, m, &facts, &s->diags);
+        st = plan_json_print(&text, m, &facts, &s->diags);
     arena_free(&a);
     return st;
 }

@@ -1,0 +1,194 @@
+// The figures of a plan (ir/plan_facts.h), from the graph as it is written: planning calls this
+// when the plan is complete, verification for a plan from a file. So both have the same figures, or
+// the plan in the file is another one. Stages: the baseline step; counts and costs of the plan; its
+// peak on the runtime; its devices.
+#include <string.h>
+
+#include "ir/base/checked.h"
+#include "ir/base/quantity.h"
+#include "ir/check/device_peaks.h"
+#include "ir/devices.h"
+#include "ir/keys.h"
+#include "ir/runtime/runtime.h"
+#include "passes/plan/plan.h"
+
+struct figures {
+    const struct model *m;
+    struct pass_context *c;
+    struct plan_facts *f;
+    struct storage storage;
+    struct liveness liveness;
+    struct runtime_report run;
+};
+
+static bool has_role(const struct node *n, const char *role) {
+    const char *own = pairs_get(&n->metadata, KEY_ROLE);
+    return own && strcmp(own, role) == 0;
+}
+
+// Storage, liveness and the runtime model of one of the two models.
+static status open_figures(struct figures *k) {
+    const struct graph *g = k->m->graph;
+    struct arena *a = k->c->arena;
+    struct diags *d = k->c->diags;
+    enum runtime runtime;
+    status st = storage_of(g, a, d, &k->storage);
+    if (!st)
+        st = liveness_of(g, &k->storage, (struct node_list){g->order.at, g->order.n}, a, d,
+                         &k->liveness);
+    if (st || !k->f->runtime)
+        return st;
+    if (!runtime_find(k->f->runtime, &runtime))
+        return diag_error(d, DIAG_MALFORMED, loc_file(k->m->path),
+                          "the plan is for runtime \"%s\", which mfc does not know", k->f->runtime);
+    return runtime_peak(k->m, runtime, a, d, &k->run);
+}
+
+// The time that a node takes; views and constants take none.
+static int64_t cost_of(const struct figures *k, const struct node *n) {
+    return n->cost > 0 && storage_is_executed(&k->storage, n) ? n->cost : 0;
+}
+
+// The cost of all nodes but transfers; PLAN_FACTS_UNKNOWN: no node has one.
+static status add_costs(const struct figures *k, int64_t *out) {
+    const struct graph *g = k->m->graph;
+    int64_t sum = 0;
+    bool any = false;
+    for (size_t i = 0; i < g->order.n; i++) {
+        const struct node *n = graph_node(g, g->order.at[i]);
+        any |= n->cost > 0;
+        if (!has_role(n, "transfer") && !checked_add(sum, cost_of(k, n), &sum))
+            return diag_error(k->c->diags, DIAG_LIMIT, loc_file(k->m->path),
+                              "the sum of the node costs exceeds 2^63 ns; lower the costs");
+    }
+    *out = any ? sum : PLAN_FACTS_UNKNOWN;
+    return ST_OK;
+}
+
+static status measure_step(const struct model *step, struct pass_context *c, struct plan_facts *f) {
+    struct figures k = {.m = step, .c = c, .f = f};
+    status st = open_figures(&k);
+    if (st)
+        return st;
+    f->n_step_nodes = (int64_t)step->graph->order.n;
+    f->baseline_liveness_bytes = k.liveness.peak_bytes;
+    if (f->runtime)
+        f->baseline_bytes = k.run.peak_bytes;
+    return plan_facts_is_known(f->base_cost) ? ST_OK : add_costs(&k, &f->base_cost);
+}
+
+static void count_nodes(const struct figures *k) {
+    const struct graph *g = k->m->graph;
+    struct plan_facts *f = k->f;
+    f->n_nodes = (int64_t)g->order.n;
+    f->n_recomputed = f->n_control = f->n_transfers = f->moved_bytes = 0;
+    for (size_t i = 0; i < g->order.n; i++) {
+        const struct node *n = graph_node(g, g->order.at[i]);
+        bool again = n->again.i || has_role(n, "recomputed");
+        f->n_recomputed += again && storage_is_executed(&k->storage, n);
+        f->n_control += has_role(n, "control");
+        if (!has_role(n, "transfer"))
+            continue;
+        f->n_transfers++;
+        f->moved_bytes +=
+            k->storage.bytes[k->storage.of[n->out[0].i]]; // fits: storage_of added all
+    }
+}
+
+static status read_peaks(const struct figures *k) {
+    struct plan_facts *f = k->f;
+    const char *arena_bytes = pairs_get(&k->m->metadata, KEY_ARENA);
+    struct str top = str_make(k->c->arena);
+    f->liveness_bytes = k->liveness.peak_bytes;
+    f->persistent_bytes = k->storage.persistent_bytes;
+    if (arena_bytes && !quantity_parse_bytes(arena_bytes, &f->arena_bytes))
+        return diag_error(k->c->diags, DIAG_MALFORMED, loc_file(k->m->path),
+                          "%s is \"%s\", not a number", KEY_ARENA, arena_bytes);
+    if (!f->runtime)
+        return ST_OK;
+    runtime_print_top(&top, k->m, &k->run);
+    f->top = str_text(&top);
+    f->peak_node = k->run.peak_node;
+    f->peak_bytes = k->run.peak_bytes;
+    if (k->m->device_names.n == 0) { // levels are of a session, which runs on one device
+        f->plain_peak_bytes = k->run.plain_peak_bytes;
+        f->fused_peak_bytes = k->run.fused_peak_bytes;
+    }
+    return ST_OK;
+}
+
+// One device: the peak is that on the runtime.
+static status set_device(const struct figures *k) {
+    struct plan_facts *f = k->f;
+    f->devices = ARENA_NEW(k->c->arena, struct plan_device);
+    if (!f->devices)
+        return diag_out_of_memory(k->c->diags);
+    f->n_devices = 1;
+    f->devices[0] = (struct plan_device){
+        .name = "",
+        .peak_bytes = plan_facts_is_known(f->peak_bytes) ? f->peak_bytes : f->liveness_bytes,
+        .memory_bytes = INT64_MAX,
+        .busy_cost = f->cost,
+        .n_nodes = f->n_nodes};
+    return ST_OK;
+}
+
+// Several devices: the peak is that of the fullest one that executes nodes; the host's memory only
+// stores.
+static status set_devices(const struct figures *k) {
+    const struct model *m = k->m;
+    struct plan_facts *f = k->f;
+    size_t n_devices = m->device_names.n;
+    int64_t *peak = ARENA_ARRAY(k->c->arena, int64_t, n_devices);
+    int64_t *memory = ARENA_ARRAY(k->c->arena, int64_t, n_devices);
+    f->devices = ARENA_ARRAY(k->c->arena, struct plan_device, n_devices);
+    if (!peak || !memory || !f->devices)
+        return diag_out_of_memory(k->c->diags);
+    bool has_memory = pairs_get(&m->metadata, KEY_DEVICE_MEMORY);
+    if (has_memory && !devices_memory(m, memory))
+        return diag_error(k->c->diags, DIAG_MALFORMED, loc_file(m->path),
+                          "%s is not one number for each device", KEY_DEVICE_MEMORY);
+    status st = device_peaks(m->graph, k->c->arena, k->c->diags, peak);
+    if (st)
+        return st;
+    f->n_devices = n_devices;
+    for (size_t i = 0; i < n_devices; i++)
+        f->devices[i] =
+            (struct plan_device){.name = m->device_names.at[i],
+                                 .peak_bytes = peak[i],
+                                 .memory_bytes = has_memory ? memory[i] : INT64_MAX,
+                                 .busy_cost = plan_facts_is_known(f->cost) ? 0 : f->cost};
+    for (size_t i = 0; i < m->graph->order.n; i++) {
+        const struct node *n = graph_node(m->graph, m->graph->order.at[i]);
+        if (!n->device || has_role(n, "transfer"))
+            continue;
+        struct plan_device *at = &f->devices[n->device - 1];
+        at->n_nodes++;
+        if (plan_facts_is_known(at->busy_cost))
+            at->busy_cost += cost_of(k, n); // fits: a part of f->cost
+    }
+    f->peak_bytes = 0;
+    for (size_t i = 0; i < n_devices; i++)
+        if (f->devices[i].n_nodes && f->devices[i].peak_bytes > f->peak_bytes)
+            f->peak_bytes = f->devices[i].peak_bytes;
+    return ST_OK;
+}
+
+static status measure_plan(const struct model *plan, struct pass_context *c, struct plan_facts *f) {
+    struct figures k = {.m = plan, .c = c, .f = f};
+    status st = open_figures(&k);
+    if (!st)
+        st = read_peaks(&k);
+    if (!st && !plan_facts_is_known(f->cost))
+        st = add_costs(&k, &f->cost);
+    if (st)
+        return st;
+    count_nodes(&k);
+    return plan->device_names.n ? set_devices(&k) : set_device(&k);
+}
+
+status plan_figures(const struct model *step, const struct model *plan, struct pass_context *c,
+                    struct plan_facts *f) {
+    status st = measure_step(step, c, f);
+    return st ? st : measure_plan(plan, c, f);
+}
