@@ -53,8 +53,8 @@ struct plan_facts {
     const char *top;   // the largest tensors at that peak, as text
     // The search.
     const char *outcome; // "optimal", "feasible"
-    int64_t bound;       // no plan for this budget costs less
-    int64_t min_bytes;   // liveness peak below which no plan of at most this cost fits
+    int64_t bound;       // no plan within the budget (without one: within the peak) costs less
+    int64_t min_bytes;   // no plan has a lower peak; without a budget: none of max_overhead
     int64_t n_clusters;
     bool is_interrupted;              // it was stopped by a signal
     const struct model *step;         // the baseline step, or NULL

@@ -1,7 +1,7 @@
 // Dead outputs: see dead_outputs.h.
 #include "passes/dead_outputs.h"
 
-static bool may_drop(const struct node *n, uint32_t k) {
+bool dead_outputs_may_drop(const struct node *n, uint32_t k) {
     if (n->op == OP_UNKNOWN || n->op == OP_Dropout || n->op == OP_Split ||
         n->op == OP_BatchNormalization || op_info(n->op)->flags & OPF_CONTROL)
         return false;
@@ -11,7 +11,7 @@ static bool may_drop(const struct node *n, uint32_t k) {
 void dead_outputs_drop(struct graph *g, struct node *n, const bool *is_live) {
     for (uint32_t k = n->n_out; k-- > 0;) {
         value_id v = n->out[k];
-        if ((v.i && is_live[v.i]) || !may_drop(n, k))
+        if ((v.i && is_live[v.i]) || !dead_outputs_may_drop(n, k))
             continue;
         if (v.i)
             graph_value(g, v)->def = NODE_NONE;

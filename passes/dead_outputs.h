@@ -6,5 +6,8 @@
 
 #include "ir/graph.h"
 
+// Whether output k is dropped when it is dead.
+bool dead_outputs_may_drop(const struct node *n, uint32_t k);
+
 // `is_live` is per value.
 void dead_outputs_drop(struct graph *g, struct node *n, const bool *is_live);

@@ -179,6 +179,13 @@ static int64_t next_budget(const struct floor *f, int64_t peak_bytes) {
     return peak_bytes - (bisects || half < small ? half : small);
 }
 
+bool curve_min_bytes(const struct problem *p, int64_t max_cost, const struct stop *stop,
+                     struct mem *mem, int64_t *min_bytes) {
+    bool ok = any_order_min_bytes(p, true, max_cost, stop, mem, min_bytes);
+    *min_bytes = int64_max(*min_bytes, problem_floor(p, NULL));
+    return ok;
+}
+
 status curve_min_memory(const struct curve_search *c, int64_t max_cost, struct schedule *out) {
     struct solve_options o = *c->options;
     struct floor f;

@@ -22,6 +22,11 @@ struct curve_search {
 status curve_sweep(const struct curve_search *c, const int64_t *budgets, int32_t n,
                    struct schedule *out);
 
+// A lower bound on memory: every schedule that costs at most max_cost, in any order, has at least
+// this peak. False: out of memory.
+bool curve_min_bytes(const struct problem *p, int64_t max_cost, const struct stop *stop,
+                     struct mem *mem, int64_t *min_bytes);
+
 // The least memory at a cost of at most max_cost. The budget of the result is its own peak.
 // min_bytes is proven: with less memory no schedule costs at most max_cost. ST_NO_PLAN when the
 // given order itself costs more.

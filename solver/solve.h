@@ -28,9 +28,10 @@ struct solve_options {
     double seconds;   // wall clock; <= 0: no limit
     int64_t work;     // units of search effort, for repeatable results; <= 0: no limit
     uint64_t seed;
-    int32_t threads;         // <= 0: as many as there are processors
-    int64_t target_cost;     // end at the first schedule that costs no more, or when it is proven
-                             // that there is none, not before; < 0: there is no target
+    int32_t threads;     // <= 0: as many as there are processors
+    int64_t target_cost; // end at the first schedule that costs no more, or when it is proven
+                         // that there is none, not before; < 0: there is no target
+    bool is_exact;       // any-order: only bounds safe against rounding, and the same in every run
     const char *worker_path; // the mfc executable, to run CBC in a process of its own; NULL: here
     const struct steps *initial; // initial solutions; those over the budget are ignored
     int32_t n_initial;

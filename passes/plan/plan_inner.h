@@ -3,6 +3,7 @@
 
 #include "ir/runtime/runtime.h"
 #include "passes/plan/plan.h"
+#include "passes/plan/plan_bound.h"
 #include "passes/remat/remat.h"
 
 struct planning {
@@ -13,6 +14,7 @@ struct planning {
     struct plan_facts *out;
     enum runtime runtime;
     struct remat coarse, fine;
+    struct plan_bounds bounds;
     struct remat_settings settings;
     int64_t budget_bytes; // the user's
     int64_t end_ns;       // of the time of the command; STOP_NEVER
@@ -36,6 +38,12 @@ struct plan_incumbent {
     struct schedule schedule;
     int64_t cost; // of the plan
 };
+
+// plan_verdict.c: what is proven of the plan of a trial, as figures.
+status plan_verdict_report(struct planning *k, const struct trial *t);
+// There is no plan within the budget: the diagnostic says whether that is proven. `least` is the
+// trial of least peak; without one its peak is INT64_MAX.
+status plan_verdict_refuse(struct planning *k, const struct trial *least);
 
 // plan_search.c
 status plan_search(struct planning *k, struct plan_incumbent *best);

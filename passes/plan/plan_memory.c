@@ -26,21 +26,6 @@ static status take_given(struct planning *k, const char *path, struct plan_incum
     return ST_OK;
 }
 
-// What the search has proven of a plan of this cost.
-static void set_proven(const struct planning *k, const struct schedule *s, int64_t cost) {
-    struct plan_facts *out = k->out;
-    enum outcome outcome = s->outcome;
-    int64_t bound = s->free_order ? s->bound_any : s->bound;
-    if (bound > cost) { // a bound for whole clusters, of which this plan runs parts
-        bound = out->base_cost;
-        outcome = OUTCOME_FEASIBLE;
-    }
-    if (bound != BOUND_NONE) // every node runs once
-        out->bound = bound > out->base_cost ? bound : out->base_cost;
-    out->outcome = outcome_name(outcome);
-    out->min_bytes = k->settings.dual && s->min_bytes > 0 ? s->min_bytes : PLAN_FACTS_UNKNOWN;
-}
-
 // The incumbent becomes the plan, in the model itself.
 static status finish(struct planning *k, const struct plan_incumbent *best) {
     struct plan_facts *out = k->out;
@@ -54,15 +39,13 @@ static status finish(struct planning *k, const struct plan_incumbent *best) {
         st = plan_apply(k, k->m, best->problem, best->schedule.steps, k->c->arena, &t);
     if (st)
         return st;
-    const struct schedule *s = &best->schedule;
     out->planned = true;
     out->step = step;
     out->budget_bytes = k->settings.dual ? PLAN_FACTS_UNKNOWN : k->budget_bytes;
     out->max_overhead = k->settings.dual ? k->settings.overhead : 0;
     out->n_clusters = best->problem->clusters.n;
     out->is_interrupted = plan_is_stopped(k);
-    set_proven(k, s, plan_cost(k, &t));
-    return ST_OK;
+    return plan_verdict_report(k, &t);
 }
 
 static status open_planning(struct planning *k) {
@@ -83,7 +66,7 @@ static status open_planning(struct planning *k) {
     k->budget_bytes = k->settings.solve.budget_bytes;
     k->end_ns = plan_end_ns(c, k->settings.solve.seconds);
     k->out->base_cost = k->coarse.units.base_cost;
-    return ST_OK;
+    return plan_bounds_make(k->m->graph, &k->coarse.units, k->runtime, c, &k->bounds);
 }
 
 static status plan_one_device(struct planning *k) {

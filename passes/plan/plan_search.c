@@ -9,7 +9,6 @@
 #include <stdarg.h>
 
 #include "passes/plan/plan_inner.h"
-#include "solver/model/schedule_report.h"
 #include "solver/search_options.h"
 
 #define MAX_ROUNDS    8
@@ -30,7 +29,6 @@ struct rounds {
     int n, n_grace;
     int64_t aim_bytes;    // the solver's budget
     struct steps initial; // the schedule of the round before
-    int64_t known_bytes;  // least budget that some search could meet; INT64_MAX: none
     struct trial least;   // trial with the least peak
     bool was_over;        // one of the trials was over the budget
     int64_t cost;         // of the round before
@@ -134,21 +132,6 @@ static void report_trial(const struct planning *k, const struct rounds *h, const
     arena_free(&scratch);
 }
 
-static status refuse(struct planning *k, const struct trial *best) {
-    struct arena scratch = arena_make(k->c->arena->mem);
-    struct str text = str_make(&scratch);
-    str_add(&text, "found no plan within ");
-    str_add_bytes(&text, k->budget_bytes);
-    str_addf(&text, " (%lld B) on runtime %s: the best one needs ", (long long)k->budget_bytes,
-             k->out->runtime);
-    str_add_bytes(&text, best->peak_bytes);
-    str_addf(&text, " (%lld B); the largest tensors at its peak: %s", (long long)best->peak_bytes,
-             best->top);
-    status st = diag_error(k->c->diags, DIAG_NO_PLAN, loc_none(), "%s", str_text(&text));
-    arena_free(&scratch);
-    return st;
-}
-
 // ---- Rounds ----
 
 static bool may_free_order(const struct planning *k) {
@@ -156,13 +139,15 @@ static bool may_free_order(const struct planning *k) {
 }
 
 // No schedule was found: the next level, or the end. ST_OK: go on.
-static status after_failure(struct planning *k, struct rounds *h, struct schedule *s) {
-    if (s->known_bytes > 0 && s->known_bytes < h->known_bytes)
-        h->known_bytes = s->known_bytes;
+static status after_failure(struct planning *k, struct rounds *h, const struct schedule *s) {
     if (is_over(k) || h->level == (may_free_order(k) ? FINE_FREE : FINE)) {
-        s->known_bytes = h->known_bytes < INT64_MAX ? h->known_bytes : 0;
-        return h->was_over ? refuse(k, &h->least)
-                           : schedule_report_failure(&h->r->problem, s, k->c->arena, k->c->diags);
+        // The problem may charge more than the runtime needs: the schedule of least peak is tried.
+        bool tries_least = !h->was_over && s->known_bytes > h->aim_bytes;
+        if (!tries_least)
+            return plan_verdict_refuse(k, &h->least);
+        report_round(k, h, true, "no schedule within the budget; next: the least memory");
+        h->aim_bytes = s->known_bytes;
+        return ST_OK;
     }
     h->r = &k->fine;
     if (++h->level == FINE_FREE) {
@@ -225,7 +210,6 @@ static status try_free_order(struct planning *k, struct rounds *h, struct plan_i
 status plan_search(struct planning *k, struct plan_incumbent *best) {
     struct rounds h = {.r = &k->coarse,
                        .aim_bytes = k->budget_bytes,
-                       .known_bytes = INT64_MAX,
                        .least = {.peak_bytes = INT64_MAX, .top = ""},
                        .cost = INT64_MAX};
     bool more = true;
@@ -244,7 +228,7 @@ status plan_search(struct planning *k, struct plan_incumbent *best) {
             return st;
     }
     if (!best->problem)
-        return refuse(k, &h.least);
+        return plan_verdict_refuse(k, &h.least);
     bool free_too = k->settings.dual && may_free_order(k) && !is_over(k);
     return free_too ? try_free_order(k, &h, best) : ST_OK;
 }

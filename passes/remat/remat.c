@@ -48,6 +48,13 @@ status remat_settings_read(const struct options *o, const struct remat *r, int64
     return ST_OK;
 }
 
+int64_t remat_max_cost(const struct remat *r, const struct remat_settings *s) {
+    double max_real = floor((double)r->units.base_cost * (1 + s->overhead));
+    int64_t base = problem_base_cost(&r->problem),
+            max_cost = max_real < 9e18 ? (int64_t)max_real : base;
+    return max_cost > base ? max_cost : base;
+}
+
 status remat_search(const struct remat *r, const struct remat_settings *s,
                     const struct solve_hooks *hooks, struct arena *a, struct diags *d,
                     struct schedule *out) {
@@ -55,12 +62,8 @@ status remat_search(const struct remat *r, const struct remat_settings *s,
         s->begin(hooks->context, s->solve.budget_bytes);
     if (!s->dual)
         return solve(&r->problem, &s->solve, hooks, a, d, out);
-    // Recomputation that the user asked for (--recompute) is not part of the overhead.
-    double max_real = floor((double)r->units.base_cost * (1 + s->overhead));
-    int64_t base = problem_base_cost(&r->problem),
-            max_cost = max_real < 9e18 ? (int64_t)max_real : base;
     return curve_min_memory(&(struct curve_search){&r->problem, &s->solve, hooks, s->begin, a, d},
-                            max_cost > base ? max_cost : base, out);
+                            remat_max_cost(r, s), out);
 }
 
 static void report_event(void *to, const struct solve_event *e) {

@@ -5,6 +5,7 @@
 //                     count: they are rebuilt wherever they are read, at no cost
 //   remat_clusters.c  coarsening: units become clusters, to make the problem smaller
 //   remat_problem.c   clusters become the solver's nodes
+//   remat_relax.c     a problem that bounds every plan of the graph
 //   remat_apply.c     a schedule becomes a graph: its order, and a node for every recomputation
 //   remat_read.c      a schedule from a file
 //   remat.c           the pass, and the options that it shares with the default pipeline
@@ -80,6 +81,18 @@ struct remat {
 // overcharged: a larger problem, for budgets that the coarse one cannot meet.
 status remat_make(const struct graph *g, struct pass_context *c, bool fine, struct remat *out);
 
+// remat_relax.c: a problem whose bounds, for any order, hold for every plan of the graph: each plan
+// is one of its schedules, of no higher peak, and costs at least `other_cost` more than it. The
+// problem has no nodes if no output of the graph depends on one. `overwrites`: the runtime may
+// write the output of a node over its input; then some workspaces are negative.
+struct remat_relaxed {
+    struct problem problem;
+    int64_t other_cost;
+};
+
+status remat_relax(const struct graph *g, const struct remat_units *u, bool overwrites,
+                   struct pass_context *c, struct remat_relaxed *out);
+
 struct remat_result {
     int64_t n_recomputed;   // nodes that recompute another one, without views
     int64_t recompute_cost; // of these
@@ -121,6 +134,10 @@ status remat_settings_read(const struct options *o, const struct remat *r, int64
                            struct diags *d, struct remat_settings *out);
 extern const struct option_spec remat_options[]; // of the pass
 bool remat_is_off(const struct options *o);      // --budget none
+
+// Without a budget: the cost that a plan may have. Recomputation that the user asked for
+// (--recompute) is not part of the overhead.
+int64_t remat_max_cost(const struct remat *r, const struct remat_settings *s);
 
 // Hooks that report each improvement as a line of progress.
 struct solve_hooks remat_hooks(struct pass_context *c);

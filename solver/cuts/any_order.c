@@ -11,7 +11,8 @@
 #include "solver/cuts/any_order_model.h"
 #include "solver/methods.h"
 
-#define MAX_FIRST_CUTS 60 // candidates evaluated for the first cut
+#define MAX_FIRST_CUTS 60  // candidates evaluated for the first cut
+#define EXACT_NODES    400 // of a problem whose LP relaxations are solved without a limit
 
 // Adds cut q, if it is an ancestor or a descendant of every other cut.
 static bool add_cut(struct any_order *s, int32_t q) {
@@ -146,7 +147,7 @@ static bool find_best(struct any_order *s, int32_t *best) {
 // programs.
 static status bound_all(struct any_order *s, int32_t best) {
     status st = ST_OK;
-    for (int pass = 0; pass < 2; pass++) {
+    for (int pass = 0; pass < (s->effort->is_exact ? 1 : 2); pass++) {
         s->n_cuts = 0;
         add_cut(s, best);
         for (int32_t n_more = 4; st == ST_OK && !must_end(s); n_more += 2) {
@@ -171,14 +172,15 @@ status any_order_run(struct solve_run *r, const struct any_order_effort *effort)
     }
     if (!s || !find_best(s, &best))
         st = diag_out_of_memory(r->diags);
-    else if (best >= 0)
+    else if (best >= 0 && (!effort->is_exact || r->p->n <= EXACT_NODES))
         st = bound_all(s, best);
     arena_free(&a);
     return st;
 }
 
 status method_any_order(struct solve_run *r) {
-    struct any_order_effort effort = {.n_nodes = r->options->work > 0 ? 10 : 0};
+    const struct solve_options *o = r->options;
+    struct any_order_effort effort = {.n_nodes = o->work > 0 ? 10 : 0, .is_exact = o->is_exact};
     status st = any_order_lagrangian(r);
     return st != ST_OK || solve_over(r) ? st : any_order_run(r, &effort);
 }

@@ -11,6 +11,8 @@
 struct any_order_effort {
     double seconds;  // for all programs together; <= 0: no limit but the run's
     int32_t n_nodes; // branch-and-bound nodes per program, for repeatable runs; 0: no limit
+    bool is_exact;   // no integer programs, whose bounds are not safe against rounding, and LP
+                     // relaxations of small problems only: the same bounds in every run
 };
 
 // Bounds by the Lagrangian relaxation of single cuts (lagrangian_cut.h), for graphs of any size. If

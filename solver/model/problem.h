@@ -26,7 +26,8 @@ struct problem {
     const char **name;  // per node, never NULL
     int64_t *cost;      // >= 0
     int64_t *bytes;     // of the output, >= 0
-    int64_t *workspace; // counted only while the node runs, >= 0
+    int64_t *workspace; // counted only while the node runs, >= 0; in problems that only bound
+                        // others (remat_relax.c), >= -bytes
     bool *keep;         // held when the schedule ends
     bool *once;         // must not run twice (random, or otherwise unrepeatable)
     bool *backward;     // part of the backward pass; `has_forward` says whether this is known

@@ -80,20 +80,18 @@ bool schedule_report(struct str *out, const struct problem *p, const struct sche
     return !out->failed;
 }
 
-#define FORCING_SHOWN 8
-
-// The nodes that force it, the largest first, in their order among equals. Returns how many.
-static int32_t largest_forcing(const struct problem *p, const struct schedule *s, int32_t *out) {
+int32_t schedule_report_largest(const struct problem *p, const int32_t *forcing, int32_t n_forcing,
+                                int32_t *out) {
     int32_t n = 0;
-    for (int32_t k = 0; k < s->n_forcing; k++) {
+    for (int32_t k = 0; k < n_forcing; k++) {
         int32_t at = n;
-        while (at > 0 && p->bytes[out[at - 1]] < p->bytes[s->forcing[k]])
+        while (at > 0 && p->bytes[out[at - 1]] < p->bytes[forcing[k]])
             at--;
-        n += n < FORCING_SHOWN;
+        n += n < SCHEDULE_REPORT_FORCING;
         for (int32_t i = n - 1; i > at; i--)
             out[i] = out[i - 1];
         if (at < n)
-            out[at] = s->forcing[k];
+            out[at] = forcing[k];
     }
     return n;
 }
@@ -113,7 +111,8 @@ status schedule_report_failure(const struct problem *p, const struct schedule *s
         add_size(&text, s->known_bytes);
         str_add(&text, ", which is feasible");
     }
-    int32_t forcing[FORCING_SHOWN], n = largest_forcing(p, s, forcing);
+    int32_t forcing[SCHEDULE_REPORT_FORCING];
+    int32_t n = schedule_report_largest(p, s->forcing, s->n_forcing, forcing);
     for (int32_t k = 0; k < n; k++) {
         int32_t v = forcing[k];
         str_addf(&text, "%s%d (%s, ", k ? ", " : "; in memory together: node ", v, p->name[v]);

@@ -13,6 +13,12 @@ bool schedule_report(struct str *out, const struct problem *p, const struct sche
 status schedule_report_failure(const struct problem *p, const struct schedule *s,
                                struct arena *scratch, struct diags *d);
 
+// Of the nodes that force a peak, those to name: the largest first, in their order among equals.
+// `out` has SCHEDULE_REPORT_FORCING entries. Returns how many there are.
+enum { SCHEDULE_REPORT_FORCING = 8 };
+int32_t schedule_report_largest(const struct problem *p, const int32_t *forcing, int32_t n_forcing,
+                                int32_t *out);
+
 // (cost - base) / base in percent; 0 when the base cost is 0.
 double schedule_overhead(const struct schedule *s);
 // (cost - bound) / cost in percent, with the bound for the kind of order that was asked for.
