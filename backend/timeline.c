@@ -3,6 +3,7 @@
 #include "backend/timeline.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ir/base/checked.h"
@@ -107,8 +108,6 @@ static bool describe_steps(struct timeline *t, struct arena *a) {
                              is_forward[origin.i]);
         ran[origin.i] = true;
         t->computes[t->device[i]] |= t->work[i] != WORK_TRANSFER;
-        t->n_recomputed += t->work[i] == WORK_RECOMPUTE;
-        t->n_control += t->work[i] == WORK_CONTROL;
         t->has_costs = t->has_costs || n->cost > 0;
     }
     return true;
@@ -127,9 +126,42 @@ static void wait_for(void *to, value_id v, node_id user) {
         r->at = r->t->end[r->t->step_of[def.i]];
 }
 
+// "START END", in nanoseconds.
+static bool parse_time(const char *text, int64_t *start, int64_t *end) {
+    char *after;
+    *start = strtoll(text, &after, 10);
+    if (after == text || *after != ' ')
+        return false;
+    text = after + 1;
+    *end = strtoll(text, &after, 10);
+    return after != text && !*after && *start >= 0 && *start <= *end;
+}
+
+// The simulated times of a placed plan. False: some node that takes time has none.
+static bool read_times(struct timeline *t) {
+    for (uint32_t i = 0; i < t->n_steps; i++) {
+        const struct node *n = graph_node(t->graph, t->order[i]);
+        const char *text = pairs_get(&n->metadata, KEY_TIME);
+        int64_t start = 0, end = 0;
+        if (text ? !parse_time(text, &start, &end)
+                 : n->cost > 0 && storage_is_executed(&t->storage, n))
+            return false;
+        t->start[i] = start;
+        t->end[i] = end;
+        t->span = end > t->span ? end : t->span;
+    }
+    for (uint32_t i = 0; i < t->n_steps; i++) {
+        int64_t cost = t->end[i] - t->start[i];
+        if (t->work[i] != WORK_TRANSFER && !checked_add(t->cost, cost, &t->cost))
+            return false;
+    }
+    return t->span > 0;
+}
+
 // False: the costs are too large to add up.
 static bool set_times(struct timeline *t, int64_t *device_free, int64_t *link_free) {
     const struct graph *g = t->graph;
+    t->cost = t->span = 0;
     for (uint32_t i = 0; i < t->n_steps; i++) {
         const struct node *n = graph_node(g, t->order[i]);
         int64_t cost = !t->has_costs                                        ? 1
@@ -146,8 +178,6 @@ static bool set_times(struct timeline *t, int64_t *device_free, int64_t *link_fr
         if (!checked_add(r.at, cost, &t->end[i]) ||
             (!is_sent && !checked_add(t->cost, cost, &t->cost)))
             return false;
-        if (t->work[i] == WORK_RECOMPUTE)
-            t->recompute_cost += cost; // fits: it is a part of t->cost
         *lane = t->end[i];
         if (t->end[i] > t->span)
             t->span = t->end[i];
@@ -268,7 +298,9 @@ status timeline_make_in(const struct model *m, const node_id *order, size_t n, s
     int64_t *link_free = ARENA_ARRAY(a, int64_t, t->n_devices);
     if (!device_free || !link_free)
         return diag_out_of_memory(d);
-    if (!set_times(t, device_free, link_free))
+    if (t->n_devices > 1 && read_times(t))
+        t->has_costs = true;
+    else if (!set_times(t, device_free, link_free))
         return diag_error(d, DIAG_LIMIT, loc_file(m->path),
                           "the sum of the node costs exceeds 2^63 ns; lower the costs");
     set_holders(t);

@@ -5,6 +5,7 @@
 // that node. The first execution counts as the original, all later ones as recomputation. Devices
 // run in parallel, each its own nodes one after the other; a node starts when its device is free
 // and its inputs exist. Transfers to a device run in parallel with its nodes, one after the other.
+// A plan that mfc has placed holds the times of its simulation (KEY_TIME), which count instead.
 #pragma once
 
 #include "ir/storage.h"
@@ -27,23 +28,22 @@ struct timeline {
     struct storage storage;
     struct liveness liveness;
     const node_id *order;
-    uint32_t n_steps;                 // step i runs order[i]
-    uint32_t n_devices;               // with nodes; at least 1
-    const char **device_name;         // "" for unplaced nodes
-    int64_t *device_bytes;            // per device: its memory; INT64_MAX: unlimited or unknown
-    bool *computes;                   // per device; false: it only stores tensors (the host)
-    bool has_costs;                   // false: every node takes one unit of time
-    enum work *work;                  // per step
-    uint32_t *device;                 // per step
-    int64_t *start, *end;             // per step
-    int64_t span;                     // the end of the last step
-    uint32_t *step_of;                // per node in the order: its step
-    enum holder *holder;              // per storage
-    int64_t (*held)[HOLDER_COUNT_];   // per step: bytes in use on its device
-    int64_t *held_bytes;              // their sums
-    uint32_t peak_step;               // the step with the most memory in use on a computing device
-    uint32_t n_recomputed, n_control; // recomputed nodes; control nodes
-    int64_t cost, recompute_cost;     // of all nodes except transfers; of the recomputed nodes
+    uint32_t n_steps;               // step i runs order[i]
+    uint32_t n_devices;             // with nodes; at least 1
+    const char **device_name;       // "" for unplaced nodes
+    int64_t *device_bytes;          // per device: its memory; INT64_MAX: unlimited or unknown
+    bool *computes;                 // per device; false: it only stores tensors (the host)
+    bool has_costs;                 // false: every node takes one unit of time
+    enum work *work;                // per step
+    uint32_t *device;               // per step
+    int64_t *start, *end;           // per step
+    int64_t span;                   // the end of the last step
+    uint32_t *step_of;              // per node in the order: its step
+    enum holder *holder;            // per storage
+    int64_t (*held)[HOLDER_COUNT_]; // per step: bytes in use on its device
+    int64_t *held_bytes;            // their sums
+    uint32_t peak_step;             // the step with the most memory in use on a computing device
+    int64_t cost;                   // of all nodes except transfers
 };
 
 // The timeline of a model in its own order, or in another one: that of a runtime, for example,

@@ -10,15 +10,21 @@ struct trace {
     uint32_t n_arrows;
 };
 
-// Each device has one lane for nodes and one for transfers.
-enum lane { LANE_COMPUTE = 1, LANE_TRANSFER };
+// Each device has one lane for nodes, and one for the transfers from each other device, which may
+// arrive at the same time.
+enum { LANE_COMPUTE = 1, LANE_TRANSFER };
 
-static enum lane lane_of(const struct trace *x, uint32_t step) {
-    return x->t->work[step] == WORK_TRANSFER ? LANE_TRANSFER : LANE_COMPUTE;
+static uint32_t lane_of(const struct trace *x, uint32_t step) {
+    const struct timeline *t = x->t;
+    const struct node *n = graph_node(t->graph, t->order[step]);
+    if (t->work[step] != WORK_TRANSFER || !n->n_in)
+        return LANE_COMPUTE;
+    node_id from = graph_value(t->graph, n->in[0])->def;
+    return LANE_TRANSFER + (from.i ? t->device[t->step_of[from.i]] : t->device[step]);
 }
 
 // Begins the object of an event.
-static void begin(struct trace *x, const char *phase, uint32_t device, enum lane lane) {
+static void begin(struct trace *x, const char *phase, uint32_t device, uint32_t lane) {
     json_write_line(&x->w);
     json_write_object(&x->w, NULL);
     json_write_text(&x->w, "ph", phase);
@@ -35,7 +41,7 @@ static void add_time(struct trace *x, const char *key, int64_t ns) {
 }
 
 // An event that names a process or a thread.
-static void add_name(struct trace *x, uint32_t device, enum lane lane, const char *of,
+static void add_name(struct trace *x, uint32_t device, uint32_t lane, const char *of,
                      const char *name) {
     begin(x, "M", device, lane);
     json_write_text(&x->w, "name", of);
@@ -49,8 +55,12 @@ static void name_device(struct trace *x, uint32_t device) {
     const char *name = x->t->device_name[device];
     add_name(x, device, LANE_COMPUTE, "process_name", *name ? name : "plan");
     add_name(x, device, LANE_COMPUTE, "thread_name", "compute");
-    if (x->t->n_devices > 1)
-        add_name(x, device, LANE_TRANSFER, "thread_name", "transfers");
+    for (uint32_t from = 0; from < x->t->n_devices; from++) {
+        struct str text = str_make(x->w.out->arena);
+        str_addf(&text, "transfers from %s", x->t->device_name[from]);
+        if (from != device)
+            add_name(x, device, LANE_TRANSFER + from, "thread_name", str_text(&text));
+    }
 }
 
 static void add_slice(struct trace *x, uint32_t i) {

@@ -26,14 +26,14 @@ status pipeline_plan(struct pipeline *p) {
 
     *r = plan_facts_none();
     status st = cost_files_read(c->arena, c->diags, c->options, &c->costs);
-    if (!st && p->passes)
-        return pass_run_text(p->passes, m, c);
-    if (!st)
-        r->cost_model = cost_files_describe(c->arena, c->options, c->costs);
-    if (!st)
+    if (!st && !p->passes)
         st = rig_from_options(c->arena, c->diags, c->options, &rig);
-    if (!st)
-        st = step_make_costed(m, c);
+    if (st)
+        return st;
+    r->cost_model = cost_files_describe(c->arena, c->options, c->costs, rig);
+    if (p->passes)
+        return pass_run_text(p->passes, m, c);
+    st = step_make_costed(m, c);
     if (st || (!rig && remat_is_off(c->options)))
         return st;
 

@@ -31,3 +31,4 @@
 #define KEY_DEVICE "dev.mfc.device"
 #define KEY_FROM   "dev.mfc.from" // of a transfer: the source device
 #define KEY_OFFSET "dev.mfc.offset"
+#define KEY_TIME   "dev.mfc.time" // on several devices: simulated start and end, ns

@@ -94,12 +94,12 @@ static bool put(struct model *m, const char *key, const char *text) {
     return kept && pairs_set(&m->metadata, m->arena, key, kept);
 }
 
-// The peaks of the devices, one line each.
-static bool put_devices(struct model *m, const struct plan_facts *f, struct arena *a) {
+// The peaks of the devices, one line each. NULL: out of memory.
+static const char *device_peaks_text(const struct plan_facts *f, struct arena *a) {
     struct str text = str_make(a);
     for (size_t i = 0; i < f->n_devices; i++)
         str_addf(&text, "%s%lld", i ? "\n" : "", (long long)f->devices[i].peak_bytes);
-    return !text.failed && put(m, KEY_DEVICE_PEAKS, str_text(&text));
+    return text.failed ? NULL : str_text(&text);
 }
 
 status plan_facts_write(struct model *plan, const struct plan_facts *f, struct diags *d) {
@@ -115,7 +115,7 @@ status plan_facts_write(struct model *plan, const struct plan_facts *f, struct d
     if (ok && f->cost_model)
         ok = put(plan, KEY_COST_MODEL, f->cost_model);
     if (ok && plan->device_names.n)
-        ok = put_devices(plan, f, &scratch);
+        ok = put(plan, KEY_DEVICE_PEAKS, device_peaks_text(f, &scratch));
     arena_free(&scratch);
     return ok ? ST_OK : diag_out_of_memory(d);
 }
@@ -148,5 +148,15 @@ status plan_facts_compare(const struct model *plan, const struct plan_facts *cla
                             "the plan claims %s = %lld, but it is %lld", numbers[i].key,
                             (long long)x, (long long)y);
     }
+    const char *peaks = pairs_get(&plan->metadata, KEY_DEVICE_PEAKS);
+    struct arena scratch = arena_make(plan->arena->mem);
+    const char *own = peaks ? device_peaks_text(found, &scratch) : "";
+    if (!own)
+        st = diag_out_of_memory(d);
+    else if (peaks && strcmp(peaks, own) != 0)
+        st = diag_error(d, DIAG_VERIFY, loc_file(plan->path),
+                        "the plan claims other peaks of its devices than it has: %s",
+                        KEY_DEVICE_PEAKS);
+    arena_free(&scratch);
     return st;
 }

@@ -164,14 +164,46 @@ status cost_files_read(struct arena *a, struct diags *d, const struct options *o
     return !st && model ? model_read(a, d, model, m) : st;
 }
 
+static void add_speed(struct str *out, const struct cost_device *speed) {
+    str_addf(out, "%g GFLOP/s, %g GB/s, %g µs a node", speed->rate, speed->bandwidth,
+             speed->overhead * 1e-3);
+}
+
+static bool is_equal(const struct cost_device *a, const struct cost_device *b) {
+    return a->rate == b->rate && a->bandwidth == b->bandwidth && a->overhead == b->overhead;
+}
+
+// The speed of each device; devices of one kind that follow each other together.
+static void add_speeds(struct str *out, const struct rig *rig) {
+    const struct placement *p = &rig->places;
+    for (int32_t first = 0, last; first < p->n_devices; first = last + 1) {
+        last = first;
+        while (last + 1 < p->n_devices && is_equal(&rig->cost[first], &rig->cost[last + 1]))
+            last++;
+        str_addf(out, "%s%s", first ? "; " : "", p->place[first].name);
+        if (last > first)
+            str_addf(out, " to %s", p->place[last].name);
+        str_add(out, ": ");
+        add_speed(out, &rig->cost[first]);
+    }
+}
+
 const char *cost_files_describe(struct arena *a, const struct options *o,
-                                const struct cost_sources *s) {
+                                const struct cost_sources *s, const struct rig *rig) {
     struct str out = str_make(a);
+    struct cost_device own = {options_real(o, "rate"), options_real(o, "bandwidth"),
+                              options_real(o, "node-overhead") * 1e3};
     if (s->model)
         str_addf(&out, "formulas of %s, else ", file_name(s->model->path));
     if (s->profile)
         str_addf(&out, "measured times of %s, else scaled ", file_name(s->profile->path));
-    str_addf(&out, "estimates: %g GFLOP/s, %g GB/s, %g µs a node", options_real(o, "rate"),
-             options_real(o, "bandwidth"), options_real(o, "node-overhead"));
+    str_add(&out, "estimates");
+    if (rig && (s->model || s->profile))
+        str_add(&out, "; all scaled to the speed of the devices");
+    str_add(&out, rig ? "; " : ": ");
+    if (rig)
+        add_speeds(&out, rig);
+    else
+        add_speed(&out, &own);
     return str_text(&out);
 }

@@ -48,7 +48,60 @@ static status set_memory(struct model *m, const struct placement *problem, struc
     return devices_set_memory(m, memory, c->diags);
 }
 
-static status apply(struct model *m, struct pass_context *c, const struct plan_placed *p) {
+// The share of a part, without overflow.
+static int64_t share_of(int64_t whole, int64_t part, int64_t sum) {
+    return sum > 0 ? (int64_t)((double)whole * ((double)part / (double)sum)) : 0;
+}
+
+static int64_t sent_bytes(const struct graph *g, const struct node *n) {
+    int64_t n_bytes = 0;
+    const struct type *type = graph_value(g, n->out[0])->type;
+    return type && type_bytes(type, &n_bytes) ? n_bytes : 0;
+}
+
+// When each node executes, as the strategy was simulated. The nodes of a task follow each other;
+// the transfers of a task, which moves the results of a cluster, share its time by their sizes.
+static status set_times(struct model *m, struct pass_context *c, const struct plan_placed *p,
+                        const int32_t *task, int64_t *makespan) {
+    const struct graph *g = m->graph;
+    const struct strategy *tasks = &p->result.best;
+    const struct strategy_facts *f = &p->result.facts;
+    int64_t *now = ARENA_ARRAY(c->arena, int64_t, tasks->n);
+    int64_t *sum = ARENA_ARRAY(c->arena, int64_t, tasks->n);
+    int64_t *sent = ARENA_ARRAY(c->arena, int64_t, tasks->n);
+    struct storage s;
+    status st =
+        now && sum && sent ? storage_of(g, c->arena, c->diags, &s) : diag_out_of_memory(c->diags);
+    if (st)
+        return st;
+    for (int32_t k = 0; k < tasks->n; k++)
+        now[k] = f->start[k];
+    for (size_t i = 0; i < g->order.n; i++)
+        if (task[i] >= 0 && tasks->at[task[i]].from != TASK_RUN)
+            sum[task[i]] += sent_bytes(g, graph_node(g, g->order.at[i]));
+    for (size_t i = 0; i < g->order.n; i++) {
+        int32_t k = task[i];
+        struct node *n = graph_node(g, g->order.at[i]);
+        if (k < 0)
+            continue;
+        int64_t start = now[k];
+        if (tasks->at[k].from != TASK_RUN) {
+            sent[k] += sent_bytes(g, n);
+            now[k] = f->start[k] + share_of(f->finish[k] - f->start[k], sent[k], sum[k]);
+            n->cost = now[k] - start;
+        } else if (n->cost > 0 && storage_is_executed(&s, n)) {
+            now[k] += n->cost;
+        }
+        *makespan = now[k] > *makespan ? now[k] : *makespan;
+        char *text = str_format(m->arena, "%lld %lld", (long long)start, (long long)now[k]);
+        if (!text || !pairs_set(&n->metadata, m->arena, KEY_TIME, text))
+            return diag_out_of_memory(c->diags);
+    }
+    return ST_OK;
+}
+
+static status apply(struct model *m, struct pass_context *c, const struct plan_placed *p,
+                    struct plan_facts *out) {
     const struct placement *problem = &p->placement.problem;
     uint32_t *device = ARENA_ARRAY(c->arena, uint32_t, problem->n_places);
     struct remat_result result = {0};
@@ -69,7 +122,10 @@ static status apply(struct model *m, struct pass_context *c, const struct plan_p
         st = devices_to_metadata(m, c->diags);
     if (!st)
         st = set_memory(m, problem, c);
-    return st ? st : placement_problem_set_times(m->graph, problem, p->placement.rig->cost, c);
+    if (!st)
+        st = placement_problem_set_times(m->graph, problem, p->placement.rig->cost, c);
+    out->makespan_cost = 0;
+    return st ? st : set_times(m, c, p, result.task, &out->makespan_cost);
 }
 
 // The time of the baseline step on the device that executes it fastest.
@@ -108,13 +164,12 @@ status plan_devices(struct model *m, const struct rig *rig, struct pass_context 
     if (!st && !(out->step = model_copy(m, c->arena)))
         st = diag_out_of_memory(c->diags);
     if (!st)
-        st = apply(m, c, p);
+        st = apply(m, c, p, out);
     if (st)
         return st;
     out->planned = true;
     out->runtime = "file-order";
     out->base_cost = fastest_cost(&p->placement.problem);
-    out->makespan_cost = p->result.facts.makespan_cost;
     out->load_cost = p->result.facts.load_cost;
     out->is_interrupted = c->stop && stop_raised(c->stop);
     return ST_OK;

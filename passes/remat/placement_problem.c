@@ -4,10 +4,8 @@
 #include "passes/remat/placement_problem.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "ir/base/checked.h"
-#include "ir/keys.h"
 
 #define EVERYWHERE_PART    256 // of persistent memory: smaller storages are on every device
 #define EVERYWHERE_READERS 8   // and so are those with more readers
@@ -172,34 +170,14 @@ status placement_problem_make(struct graph *g, const struct remat *r, const stru
 
 // ---- Times of a placed graph ----
 
-static bool send_time(const struct graph *g, const struct node *n, const struct placement *p,
-                      int64_t *time) {
-    node_id maker = graph_value(g, n->in[0])->def;
-    int64_t n_bytes = 0;
-    const struct type *type = graph_value(g, n->in[0])->type;
-    if (!maker.i || !graph_node(g, maker)->device || !type || !type_bytes(type, &n_bytes))
-        return false;
-    const struct route *r =
-        placement_route(p, (int32_t)graph_node(g, maker)->device - 1, (int32_t)n->device - 1);
-    if (r->n_resources < 0 || r->bandwidth <= 0)
-        return false;
-    *time = cost_round((double)r->latency_cost + (double)n_bytes / r->bandwidth);
-    return true;
-}
-
 status placement_problem_set_times(struct graph *g, const struct placement *places,
                                    const struct cost_device *speed, struct pass_context *c) {
     struct cost_device reference;
     status st = cost_device_read(c->options, c->diags, &reference);
     for (size_t i = 0; i < g->order.n && !st; i++) {
         struct node *n = graph_node(g, g->order.at[i]);
-        const char *role = pairs_get(&n->metadata, KEY_ROLE);
         struct cost estimate;
         int64_t time;
-        if (role && strcmp(role, "transfer") == 0 && n->n_in && send_time(g, n, places, &time)) {
-            n->cost = time;
-            continue;
-        }
         if (!n->device || (int32_t)n->device > places->n_devices || n->cost <= 0)
             continue;
         cost_estimate(g, g->order.at[i], c->arena, c->diags, &estimate);

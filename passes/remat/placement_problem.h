@@ -22,7 +22,7 @@ struct rig {
 status placement_problem_make(struct graph *g, const struct remat *r, const struct rig *rig,
                               struct pass_context *c, struct placement *out);
 
-// Sets the cost of every node of a placed graph to its time on its device, and that of transfers to
-// the time of their route. Devices are numbered as in `places`.
+// Sets the cost of every node of a placed graph, except transfers, to its time on its device.
+// Devices are numbered as in `places`.
 status placement_problem_set_times(struct graph *g, const struct placement *places,
                                    const struct cost_device *speed, struct pass_context *c);

@@ -94,8 +94,8 @@ status remat_relax(const struct graph *g, const struct remat_units *u, bool over
                    struct pass_context *c, struct remat_relaxed *out);
 
 struct remat_result {
-    int64_t n_recomputed;   // nodes that recompute another one, without views
-    int64_t recompute_cost; // of these
+    int64_t recompute_cost; // of the nodes that recompute another one, without views
+    int32_t *task;          // per node of the new order: its task; -1: a constant
 };
 
 // Makes the graph execute the steps. `g` is the graph that the problem was made from, or the graph

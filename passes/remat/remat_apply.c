@@ -32,6 +32,7 @@ struct application {
     VEC(value_id) stack;      // of materialize_views
     uint32_t call, *done;     // per value: the last call of materialize_views that visited it
     VEC(node_id) order;
+    VEC(int32_t) task; // per node of `order`
 };
 
 static bool side_of(const struct application *p, bool backward, value_id v) {
@@ -222,6 +223,14 @@ static bool send_cluster(struct application *p, uint32_t cluster, size_t from) {
     return ok;
 }
 
+// The nodes that were added last are of this task.
+static bool note_task(struct application *p, int32_t task) {
+    bool ok = true;
+    while (ok && p->task.n < p->order.n)
+        ok = VEC_PUSH(p->arena, &p->task, task);
+    return ok;
+}
+
 static bool run_tasks(struct application *p, const struct strategy *tasks) {
     for (int32_t i = 0; i < tasks->n; i++)
         p->n_runs[tasks->at[i].node] += tasks->at[i].from == TASK_RUN;
@@ -231,11 +240,13 @@ static bool run_tasks(struct application *p, const struct strategy *tasks) {
         p->placed[id.i] = p->was[id.i].op == OP_Constant;
         ok = !p->placed[id.i] || VEC_PUSH(p->arena, &p->order, id);
     }
+    ok = ok && note_task(p, -1);
     for (int32_t i = 0; i < tasks->n && ok; i++) {
         const struct task *t = &tasks->at[i];
         p->place = (size_t)t->place;
         ok = t->from == TASK_RUN ? run_cluster(p, (uint32_t)t->node)
                                  : send_cluster(p, (uint32_t)t->node, (size_t)t->from);
+        ok = ok && note_task(p, i);
     }
     return ok;
 }
@@ -289,7 +300,7 @@ static bool promote_clones(struct application *p) {
     return promoted;
 }
 
-static bool set_order(struct application *p, struct remat_result *out) {
+static bool set_order(struct application *p, struct arena *a, struct remat_result *out) {
     struct graph *g = p->g;
     for (size_t i = 0; i < g->order.n; i++)
         if (g->order.at[i].i < p->n_nodes && !p->placed[g->order.at[i].i]) // clones are placed
@@ -297,18 +308,18 @@ static bool set_order(struct application *p, struct remat_result *out) {
     if (!remove_dead(p) || !promote_clones(p))
         return false;
     g->order.n = 0;
-    *out = (struct remat_result){0};
-    for (size_t i = 0; i < p->order.n; i++) {
+    *out = (struct remat_result){.task = ARENA_ARRAY(a, int32_t, p->order.n)};
+    for (size_t i = 0; i < p->order.n && out->task; i++) {
         const struct node *n = graph_node(g, p->order.at[i]);
         if (n->removed)
             continue;
+        out->task[g->order.n] = p->task.at[i];
         if (!VEC_PUSH(g->model->arena, &g->order, p->order.at[i]))
             return false;
         bool view = n->again.i && op_info(n->op)->flags & OPF_VIEW;
-        out->n_recomputed += n->again.i && !view;
         out->recompute_cost += n->again.i && !view && n->cost > 0 ? n->cost : 0;
     }
-    return true;
+    return out->task;
 }
 
 // ---- Opening ----
@@ -367,7 +378,7 @@ status remat_apply_strategy(struct graph *g, const struct remat *r, const struct
     struct arena scratch = arena_make(a->mem);
     struct application p = {
         .g = g, .r = r, .arena = &scratch, .device = s->device, .n_places = s->n_places};
-    bool ok = open_application(&p) && run_tasks(&p, s->tasks) && set_order(&p, out);
+    bool ok = open_application(&p) && run_tasks(&p, s->tasks) && set_order(&p, a, out);
     arena_free(&scratch);
     return ok ? ST_OK : diag_out_of_memory(d);
 }
