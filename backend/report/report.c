@@ -117,8 +117,13 @@ static void add_lead(struct report_page *r) {
         add_devices_lead(r);
     else
         add_one_device_lead(r);
-    if (plan_facts_is_optimal(r->facts))
+    if (plan_facts_is_optimal(r->facts) && plan_facts_is_known(r->facts->budget_bytes))
         str_add(out, " Proven optimal: no plan within this budget is faster.");
+    else if (plan_facts_is_optimal(r->facts))
+        str_addf(
+            out,
+            " Proven optimal: no plan with an overhead of at most %g\u00a0%% needs less memory.",
+            100 * r->facts->max_overhead);
     str_add(out, "</p>\n");
 }
 
@@ -180,7 +185,7 @@ static void add_gap_key(struct report_page *r) {
     }
     report_add_percent(out, plan_facts_gap(f));
     str_add(out, "</b><span class=\"soft\">");
-    if (plan_facts_is_optimal(f)) {
+    if (plan_facts_is_optimal(f) && f->cost == f->bound) {
         str_add(out, "proven optimal");
     } else {
         str_add(out, "lower bound ");
@@ -292,6 +297,14 @@ static void add_device_facts(struct report_page *r) {
     }
 }
 
+static const char *min_bytes_label(const struct plan_facts *f, struct arena *a) {
+    struct str text = str_make(a);
+    str_add(&text, "lower bound of the peak");
+    if (f->max_overhead > 0)
+        str_addf(&text, " for an overhead of at most %g\u00a0%%", 100 * f->max_overhead);
+    return str_text(&text);
+}
+
 static void add_memory_facts(struct report_page *r) {
     struct str *out = r->out;
     const struct plan_facts *f = r->facts;
@@ -315,7 +328,8 @@ static void add_memory_facts(struct report_page *r) {
                f->baseline_bytes);
     fact_bytes(out, "baseline step: liveness peak in file order", f->baseline_liveness_bytes);
     fact_bytes(out, "persistent memory", f->persistent_bytes);
-    fact_bytes(out, "lower bound of the liveness peak at this time", f->min_bytes);
+    if (plan_facts_is_known(f->min_bytes))
+        fact_bytes(out, min_bytes_label(f, r->arena), f->min_bytes);
 }
 
 static void add_cost_facts(struct report_page *r) {

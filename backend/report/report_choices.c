@@ -1,7 +1,7 @@
 // Kept and recomputed tensors, with reasons: the section on the tensors of the forward pass that
 // the backward pass reads. A tensor is kept when its node runs once, and recomputed when its node
-// runs several times. A reason is a number that can be checked: the memory that keeping the tensor
-// would take, or the time to recompute it.
+// runs several times. A reason is a number that can be checked: the liveness peak of the same plan
+// in which only this tensor is kept, or the time to recompute it.
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,8 @@ struct choice {
     uint32_t n_recomputed; // executions after the first
     uint32_t last;         // execution: index + 1 in `runs`
     uint32_t first;        // storage of the first execution
-    int64_t gap_peak;      // recomputed: peak memory in use while it is evicted
+    bool is_duplicated;    // it runs on several devices
+    int64_t gap_peak;      // recomputed: peak memory in use while it is evicted; 0: it never is
 };
 
 struct run {
@@ -106,15 +107,24 @@ static bool collect_choices(struct choices *c) {
     return true;
 }
 
+static uint32_t device_of(const struct timeline *t, uint32_t storage) {
+    return t->device[t->liveness.from[storage]];
+}
+
 // The peak memory in use while a recomputed tensor is evicted: between the last use of one
-// execution's result and the next execution.
+// execution's result and the next execution, on the same device.
 static void measure_gaps(const struct choices *c, struct choice *x) {
     const struct timeline *t = &c->r->after;
     const struct liveness *l = &t->liveness;
     for (uint32_t k = x->last; c->runs.at[k - 1].earlier; k = c->runs.at[k - 1].earlier) {
         const struct run *later = &c->runs.at[k - 1], *run = &c->runs.at[later->earlier - 1];
+        uint32_t device = device_of(t, run->storage);
+        if (device != device_of(t, later->storage)) {
+            x->is_duplicated = true;
+            continue;
+        }
         for (uint32_t i = l->to[run->storage] + 1; i < l->from[later->storage]; i++)
-            if (t->held_bytes[i] > x->gap_peak)
+            if (t->device[i] == device && t->held_bytes[i] > x->gap_peak)
                 x->gap_peak = t->held_bytes[i];
     }
 }
@@ -164,31 +174,94 @@ static void draw_life(const struct choices *c, const struct choice *x) {
     str_add(out, "\"/></svg>");
 }
 
+// The step with the most memory in use on a device.
+static uint32_t peak_step(const struct timeline *t, uint32_t device) {
+    uint32_t best = t->peak_step;
+    if (t->device[best] == device)
+        return best;
+    bool found = false;
+    for (uint32_t i = 0; i < t->n_steps; i++)
+        if (t->device[i] == device && (!found || t->held_bytes[i] > t->held_bytes[best])) {
+            best = i;
+            found = true;
+        }
+    return best;
+}
+
+// What live tensors would need on the device if a recomputed tensor were kept.
+static int64_t need_if_kept(const struct choice *x) {
+    int64_t with;
+    return checked_add(x->gap_peak, x->bytes, &with) ? with : INT64_MAX;
+}
+
+// The budget of the plan, or the memory of the device; INT64_MAX: none.
+static int64_t limit_of(const struct choices *c, const struct choice *x) {
+    const struct timeline *t = &c->r->after;
+    int64_t n_bytes =
+        t->n_devices > 1 ? t->device_bytes[device_of(t, x->first)] : c->r->facts->budget_bytes;
+    return plan_facts_is_known(n_bytes) ? n_bytes : INT64_MAX;
+}
+
+static void add_recompute_reason(const struct choices *c, const struct choice *x) {
+    struct str *out = c->r->out;
+    const struct timeline *t = &c->r->after;
+    int64_t peak = t->held_bytes[peak_step(t, device_of(t, x->first))];
+    int64_t with = need_if_kept(x), limit = limit_of(c, x);
+    if (x->gap_peak == 0) {
+        str_add(out, x->is_duplicated ? "on another device, without a transfer"
+                                      : "its executions follow each other");
+        return;
+    }
+    str_add(out, "if kept, the peak would be ");
+    report_add_bytes(out, with > peak ? with : peak);
+    if (with > limit) {
+        str_add(out, ", ");
+        report_add_bytes(out, with - limit);
+        str_add(out, t->n_devices > 1 ? " over the memory" : " over the budget");
+    } else if (with > peak) {
+        str_add(out, ", ");
+        report_add_bytes(out, with - peak);
+        str_add(out, " more");
+    } else {
+        str_add(out, ", as it is");
+    }
+}
+
+// Recomputed tensors with which, if kept, the liveness peak would be within the limit.
+static void add_fitting(const struct choices *c, size_t n_recomputed) {
+    size_t n = 0;
+    for (size_t i = 0; i < n_recomputed; i++) {
+        const struct choice *x = &c->at.at[i];
+        int64_t limit = limit_of(c, x);
+        n += x->gap_peak > 0 && limit < INT64_MAX && need_if_kept(x) <= limit;
+    }
+    if (n)
+        str_addf(
+            c->r->out,
+            "<p class=\"soft\">For %zu of these, the liveness peak would stay within the limit. %s"
+            "</p>\n",
+            n,
+            c->r->after.n_devices > 1
+                ? "The search found no faster plan."
+                : "The peak on the runtime can be higher than that of live tensors, and the "
+                  "search may not have found the best plan.");
+}
+
 static void add_reason(const struct choices *c, const struct choice *x) {
     struct str *out = c->r->out;
     const struct timeline *t = &c->r->after;
     const struct liveness *l = &t->liveness;
-    int64_t budget = c->r->facts->budget_bytes;
+    uint32_t peak = peak_step(t, device_of(t, x->first));
     if (x->n_recomputed) {
-        int64_t with;
-        if (!checked_add(x->gap_peak, x->bytes, &with))
-            with = INT64_MAX;
-        str_add(out, "if kept, the step would need ");
-        report_add_bytes(out, with);
-        if (budget > 0 && with > budget) {
-            str_add(out, ", ");
-            report_add_bytes(out, with - budget);
-            str_add(out, " over the budget");
-        } else if (x->gap_peak == 0) {
-            str_add(out, " or more");
-        }
+        add_recompute_reason(c, x);
     } else if (op_info(graph_node(t->graph, x->node)->op)->flags & OPF_RANDOM) {
         str_add(out, "random: recomputation would give other values");
-    } else if (l->from[x->first] > t->peak_step || l->to[x->first] < t->peak_step) {
+    } else if (l->from[x->first] > peak || l->to[x->first] < peak) {
         str_add(out, "not in memory at the peak");
     } else {
         str_add(out, "in memory at the peak; recomputation would take ");
         report_add_cost(out, t, x->cost);
+        str_add(out, " or more");
     }
 }
 
@@ -247,14 +320,17 @@ static void add_tables(const struct choices *c) {
     size_t n_recomputed = 0;
     while (n_recomputed < c->at.n && c->at.at[n_recomputed].n_recomputed)
         n_recomputed++;
-    str_add(out,
-            "<section id=\"choices\">\n<h2>Kept and recomputed</h2>\n"
-            "<p>Tensors of the forward pass that the backward pass reads. "
-            "<span class=\"soft\">In the column <i>lifetime</i>, the thin line is the baseline "
-            "step, the bars are the plan.</span></p>\n");
+    str_add(
+        out,
+        "<section id=\"choices\">\n<h2>Kept and recomputed</h2>\n"
+        "<p>Tensors of the forward pass that the backward pass reads. Reasons are about the same "
+        "plan with the other choice for this tensor alone. "
+        "<span class=\"soft\">In the column <i>lifetime</i>, the thin line is the baseline "
+        "step, the bars are the plan.</span></p>\n");
     if (n_recomputed) {
         str_addf(out, "<h3>Recomputed <span class=\"soft\">%zu</span></h3>\n", n_recomputed);
         add_table(c, 0, n_recomputed, "time");
+        add_fitting(c, n_recomputed);
     }
     if (c->at.n > n_recomputed) {
         str_addf(out, "<details%s><summary>Kept <span class=\"soft\">%zu</span></summary>\n",

@@ -94,6 +94,9 @@ static void add_peak(struct str *out, const struct why *w, int64_t budget_bytes)
         str_add(out, ", ");
         str_add_bytes(out, w->alternative_peak_bytes - budget_bytes);
         str_add(out, " over the budget");
+    } else if (budget_bytes > 0) {
+        str_add(out, ", within the budget of ");
+        add_bytes(out, budget_bytes);
     }
     str_add_char(out, '\n');
 }
