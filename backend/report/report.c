@@ -360,8 +360,9 @@ static void add_facts(struct report_page *r) {
                  "class=\"facts\">\n<tbody>\n");
     add_memory_facts(r);
     add_cost_facts(r);
-    str_addf(out, "<tr><th scope=\"row\">nodes</th><td>%lld, of which %lld recomputed",
-             (long long)f->n_nodes, (long long)f->n_recomputed);
+    str_addf(out, "<tr><th scope=\"row\">nodes</th><td>%lld, of which %lld recomputed%s",
+             (long long)f->n_nodes, (long long)f->n_recomputed,
+             is_placed(r) ? " or duplicated" : "");
     if (f->n_control)
         str_addf(out, ", %lld control nodes", (long long)f->n_control);
     if (f->n_transfers)

@@ -324,11 +324,12 @@ static void add_tables(const struct choices *c) {
         out,
         "<section id=\"choices\">\n<h2>Kept and recomputed</h2>\n"
         "<p>Tensors of the forward pass that the backward pass reads. Reasons are about the same "
-        "plan with the other choice for this tensor alone. "
+        "plan with the other choice for one tensor; their peaks are liveness peaks. "
         "<span class=\"soft\">In the column <i>lifetime</i>, the thin line is the baseline "
         "step, the bars are the plan.</span></p>\n");
     if (n_recomputed) {
-        str_addf(out, "<h3>Recomputed <span class=\"soft\">%zu</span></h3>\n", n_recomputed);
+        str_addf(out, "<h3>Recomputed%s <span class=\"soft\">%zu</span></h3>\n",
+                 c->r->after.n_devices > 1 ? " or duplicated" : "", n_recomputed);
         add_table(c, 0, n_recomputed, "time");
         add_fitting(c, n_recomputed);
     }

@@ -309,19 +309,22 @@ static void draw_legend(struct report_page *r) {
     str_add(r->out, "</ul>\n");
 }
 
-// Explains why the peak on the runtime can exceed the plot.
+// Explains why the peaks on the runtime differ from those of the plot.
 static void add_note(struct report_page *r) {
     const struct plan_facts *f = r->facts;
     int64_t live = r->after.held_bytes[r->after.peak_step];
-    if (r->after.n_devices > 1 || !f->runtime || f->peak_bytes <= live)
+    int64_t before = r->before.held_bytes[r->before.peak_step];
+    if (r->after.n_devices > 1 || !f->runtime ||
+        (f->peak_bytes == live && f->baseline_bytes == before))
         return;
-    str_add(r->out, "<p class=\"soft\">The plot shows live tensors (liveness peak ");
-    report_add_bytes(r->out, live);
-    str_add(r->out, "). The peak of ");
-    report_add_bytes(r->out, f->peak_bytes);
-    str_add(r->out, " on runtime ");
+    str_add(r->out, "<p class=\"soft\">The plot shows live tensors, in the order of runtime ");
     markup_add_short(r->out, f->runtime, NAME_LENGTH);
-    str_add(r->out, " includes tensors that it frees later and the effect of fusions.</p>\n");
+    str_add(r->out, ". The peaks on that runtime, ");
+    report_add_bytes(r->out, f->peak_bytes);
+    str_add(r->out, " of the plan and ");
+    report_add_bytes(r->out, f->baseline_bytes);
+    str_add(r->out,
+            " of the baseline step, include what it allocates besides and frees later.</p>\n");
 }
 
 void report_memory(struct report_page *r) {

@@ -112,27 +112,32 @@ static status add_moves(const struct timeline *t, struct arena *a, struct diags 
 
 // ---- The alternative ----
 
-static int64_t peak_between(const struct timeline *t, uint32_t from, uint32_t to) {
+// The peak of the device of step `at`, over the steps from `from` to `to`.
+static int64_t peak_between(const struct timeline *t, uint32_t at, uint32_t from, uint32_t to) {
     int64_t peak = 0;
     for (uint32_t i = from; i <= to && i < t->n_steps; i++)
-        peak = t->held_bytes[i] > peak ? t->held_bytes[i] : peak;
+        if (t->device[i] == t->device[at] && t->held_bytes[i] > peak)
+            peak = t->held_bytes[i];
     return peak;
 }
 
-// Keeps the gap with the highest peak.
-static void offer_gap(const struct timeline *t, struct why *w, uint32_t from, uint32_t to) {
-    if (from > to)
+// Keeps the gap with the highest peak; `at` is a step on the device of the results.
+static void offer_gap(const struct timeline *t, struct why *w, uint32_t at, struct why_gap gap) {
+    if (gap.from > gap.to)
         return;
-    int64_t held_bytes = peak_between(t, from, to);
-    if (w->gap.from > w->gap.to || held_bytes > w->gap.held_bytes)
-        w->gap = (struct why_gap){from, to, held_bytes};
+    gap.held_bytes = peak_between(t, at, gap.from, gap.to);
+    if (w->gap.from > w->gap.to || gap.held_bytes > w->gap.held_bytes)
+        w->gap = gap;
 }
 
-// Gaps between executions, in which keeping would add to the memory in use.
+// Gaps between executions on one device, in which keeping would add to the memory in use.
 static void find_gap_between(const struct timeline *t, struct why *w) {
-    for (size_t k = 1; k < w->runs.n; k++)
-        if (w->runs.at[k].step > 0)
-            offer_gap(t, w, w->runs.at[k - 1].held_to + 1, w->runs.at[k].step - 1);
+    for (size_t k = 1; k < w->runs.n; k++) {
+        const struct why_run *run = &w->runs.at[k - 1], *next = &w->runs.at[k];
+        if (next->step > 0 && t->device[run->step] == t->device[next->step])
+            offer_gap(t, w, run->step,
+                      (struct why_gap){.from = run->held_to + 1, .to = next->step - 1});
+    }
 }
 
 struct use_search {
@@ -163,7 +168,7 @@ static void find_gap_within(const struct timeline *t, struct why *w) {
     for (uint32_t i = last + 1; i < t->n_steps && i <= w->runs.at[0].held_to; i++) {
         if (!reads(t, i, w->node))
             continue;
-        offer_gap(t, w, last + 1, i - 1);
+        offer_gap(t, w, w->runs.at[0].step, (struct why_gap){.from = last + 1, .to = i - 1});
         last = i;
     }
 }
@@ -217,7 +222,8 @@ static status cost_of_second_run(const struct timeline *t, struct arena *a, stru
 
 static status evaluate_alternative(const struct timeline *t, struct arena *a, struct diags *d,
                                    struct why *w) {
-    w->peak_bytes = w->alternative_peak_bytes = t->n_steps ? t->held_bytes[t->peak_step] : 0;
+    uint32_t at = w->runs.at[0].step;
+    w->peak_bytes = w->alternative_peak_bytes = peak_between(t, at, 0, t->n_steps);
     if (w->runs.n > 1) {
         find_gap_between(t, w);
         for (size_t k = 1; k < w->runs.n; k++)
@@ -233,8 +239,9 @@ static status evaluate_alternative(const struct timeline *t, struct arena *a, st
         return ST_OK;
     int64_t peak = 0;
     for (uint32_t i = 0; i < t->n_steps; i++) {
-        bool is_evicted =
-            i >= w->gap.from && i <= w->gap.to && t->device[i] == t->device[w->runs.at[0].step];
+        bool is_evicted = i >= w->gap.from && i <= w->gap.to;
+        if (t->device[i] != t->device[at])
+            continue;
         int64_t held = t->held_bytes[i] - (is_evicted ? w->bytes : 0);
         peak = held > peak ? held : peak;
     }

@@ -33,8 +33,8 @@ struct why {
     int64_t recompute_cost;         // kept: of a second execution with all nodes that it needs;
                                     // recomputed: of all executions but the first
     uint32_t n_dependencies;        // kept: other nodes that a second execution would need
-    int64_t alternative_peak_bytes; // liveness peak of the alternative
-    int64_t peak_bytes;             // liveness peak of the plan
+    int64_t alternative_peak_bytes; // liveness peak of the alternative, on the node's first device
+    int64_t peak_bytes;             // liveness peak of the plan there
 };
 
 // Prepares a plan that was read from a file: sets `again` from the names of the recomputed nodes,

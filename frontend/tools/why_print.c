@@ -108,10 +108,11 @@ static void add_other(struct str *out, const struct timeline *t, const struct wh
         add_line(out, "overhead");
         add_cost(out, t, w->recompute_cost);
         str_add(out, "\n");
-        add_line(out, "if kept");
-        if (has_gap)
+        if (has_gap) {
+            add_line(out, "if kept");
             str_addf(out, "in steps %u to %u too: ", w->gap.from + 1, w->gap.to + 1);
-        add_peak(out, w, budget_bytes);
+            add_peak(out, w, budget_bytes);
+        }
     } else if (w->is_random) {
         add_line(out, "otherwise");
         str_add(out, "not possible: a random node gives other values when it is recomputed\n");
