@@ -5,13 +5,14 @@
 // The plots come from the two models (backend/timeline.h), all other numbers from the facts.
 //
 // Files:
-//   report.c           the page from top to bottom: summary, sections, facts
+//   report.c           the page from top to bottom: summary, sections
 //   report_style.c     style sheet and script
 //   report_memory.c    memory over time
 //   report_panel.c     the schedule below it, on the same axis
 //   report_matrices.c  the matrices R and S
 //   report_choices.c   kept and recomputed tensors
 //   report_moved.c     transfers between devices
+//   report_facts.c     all figures in exact numbers
 #pragma once
 
 #include "ir/plan_facts.h"

@@ -16,6 +16,12 @@ void report_memory(struct report_page *r);
 void report_matrices(struct report_page *r);
 void report_choices(struct report_page *r);
 void report_moved(struct report_page *r);
+void report_facts(struct report_page *r);
+
+// Whether the plan is for several devices, the host included.
+static inline bool report_is_placed(const struct report_page *r) {
+    return r->facts->n_devices > 1;
+}
 
 const char *report_style(void);
 const char *report_script(void);

@@ -108,7 +108,7 @@ static void print_devices(struct str *out, const struct plan_facts *f, bool verb
     struct str size = str_make(&scratch);
     str_add_bytes(&size, f->baseline_bytes);
     str_addf(out, ", peak %s\n", str_text(&size));
-    str_addf(out, "%-18s %14lld of %lld nodes, or duplicated\n", "recomputed",
+    str_addf(out, "%-18s %14lld of %lld nodes, duplicates included\n", "recomputed",
              (long long)f->n_recomputed, (long long)f->n_step_nodes);
     size.n = 0;
     str_add_bytes(&size, f->moved_bytes);

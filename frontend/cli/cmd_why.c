@@ -7,6 +7,7 @@
 #include "frontend/load.h"
 #include "frontend/tools/why.h"
 #include "ir/base/file.h"
+#include "ir/devices.h"
 #include "ir/keys.h"
 #include "ir/plan_facts.h"
 
@@ -41,6 +42,8 @@ static status explain(struct cli *c, struct model *plan) {
                         "is not a plan of mfc; mfc %s -o PLAN.onnx makes one", c->arguments[0]);
     if (!st)
         st = pass_run_all(PASS_PIPELINE(&pass_shapes, &pass_costs), plan, &context);
+    if (!st)
+        st = devices_from_metadata(plan, &c->diags);
     if (!st)
         st = why_link(plan, &c->diags);
     if (!st)

@@ -15,7 +15,7 @@ status why_link(struct model *plan, struct diags *d) {
     for (size_t i = 0; i < g->order.n && ok; i++) {
         const struct node *n = graph_node(g, g->order.at[i]);
         const char *role = pairs_get(&n->metadata, KEY_ROLE);
-        if (n->name && role && strcmp(role, "recomputed") != 0)
+        if (n->name && (!role || strcmp(role, "recomputed") != 0))
             ok = map_put_text(&by_name, n->name, g->order.at[i].i);
     }
     for (size_t i = 0; i < g->order.n && ok; i++) {

@@ -13,7 +13,7 @@ mfc, source, scratch = sys.argv[1:]
 os.makedirs(scratch, exist_ok=True)
 networks = os.path.join(source, "tests", "gradient", "networks")
 examples = os.path.join(source, "examples")
-n_bad = n_compared = 0
+n_bad = n_compared = n_over = 0
 UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9, "%": 0.01, "": 1}
 
 
@@ -169,6 +169,34 @@ def check_lead(case, plan, lead, keys):
         shown(case, "gap", keys["optimality gap"][0], (plan["cost"] - plan["bound"]) / plan["cost"])
 
 
+def size_of(text):
+    number, unit = text.split()
+    return float(number) * UNITS[unit], 0.5 * 10 ** -len(number.partition(".")[2]) * UNITS[unit]
+
+
+def check_reasons(case, plan, path):
+    """What would be if a tensor were kept: over the budget only if it is over, by as much as is said."""
+    global n_compared, n_over
+    with open(path, encoding="utf-8") as f:
+        reasons = re.findall(r"if kept, the peak would be ([^<]*)", f.read().replace("\u00a0", " "))
+    for reason in reasons:
+        n_compared += 1
+        peak, _, more = reason.partition(", ")
+        m = re.fullmatch(r"([\d.]+ \w+) (over the budget|over the memory|more)|as it is", more)
+        if not m:
+            complain(f"{case}: a reason of another kind: {reason}")
+            continue
+        if plan["makespan"] is not None:
+            continue  # limits are those of devices
+        (x, dx), limit = size_of(peak), plan["budget_bytes"]
+        by, dy = size_of(m.group(1)) if m.group(1) else (0, 0)
+        is_over = m.group(2) == "over the budget"
+        n_over += is_over
+        base = limit if is_over else plan["liveness_bytes"]
+        if abs(x - by - base) > dx + dy or (limit and not is_over and x - dx > limit):
+            complain(f"{case}: {reason}; the budget is {limit}, the liveness peak {plan['liveness_bytes']}")
+
+
 def check_summary(case, plan, summary):
     lines = {}
     for line in summary.splitlines():
@@ -213,7 +241,7 @@ def check_summary(case, plan, summary):
             shown(case, "gap of the summary", gap, (plan["cost"] - plan["bound"]) / plan["cost"])
         same(case, "control nodes of the summary", int(lines["control nodes"]), plan["control_nodes"])
         same(case, "nodes of the summary", int(lines["nodes"]), plan["nodes"])
-    recomputed, of = re.fullmatch(r"(\d+) of (\d+) nodes(?:, or duplicated)?", lines["recomputed"]).groups()
+    recomputed, of = re.fullmatch(r"(\d+) of (\d+) nodes(?:, duplicates included)?", lines["recomputed"]).groups()
     same(case, "recomputations of the summary", int(recomputed), plan["recomputations"])
     same(case, "nodes of the step in the summary", int(of), plan["step_nodes"])
 
@@ -242,7 +270,7 @@ def check(model, *options):
     metadata, text = read_metadata(path("plan.onnx"))
     lead, keys, facts, marks = read_report(path("plan.html"))
     parts = [(check_json_and_files, verified, metadata, text), (check_facts, facts, marks), (check_lead, lead, keys),
-             (check_summary, got.stderr)]
+             (check_summary, got.stderr), (check_reasons, path("plan.html"))]
     if plan["makespan"] is not None:
         parts.append((check_devices, verified, metadata, facts))
     for part, *given in parts:
@@ -278,6 +306,13 @@ placed = [check(resnet, "--rig", "2xV100-16GB", "--work", "2000"),
           check(resnet, "--rig", small_rig(), "--work", "10000"),
           check(unet, "--rig", "4xT4-16GB", "--work", "500"),
           check(os.path.join(networks, "encoder-op17.onnx"), "--rig", "3xA100-40GB", "--work", "1000")]
+# One device of that kind alone takes the time that the plan for two is compared with.
+alone = check(resnet, "--rig", "V100-16GB", "--work", "2000")
+same("resnet.onnx", "time on one device", alone["makespan"], placed[0]["base_cost"])
+if "15700 GFLOP/s" not in placed[0]["cost_model"]:
+    complain(f"the cost model is that of another device: {placed[0]['cost_model']}")
+if n_over < 5:
+    complain(f"only {n_over} reasons are about the budget")
 # The comparison must have seen what it is about.
 if sum(p["recomputations"] > 0 for p in plans) < 5 or not any(p["bound"] is not None for p in plans):
     complain("hardly a plan recomputes anything, or none has a bound")
