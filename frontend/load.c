@@ -7,6 +7,7 @@
 #include "backend/onnx/onnx_write.h"
 #include "frontend/onnx/onnx_read.h"
 #include "ir/text/text.h"
+#include "ir/wrapper/unwrap.h"
 
 // The text form starts with "mfc" or a comment. No ONNX file does: these bytes would be groups, or
 // fields that a ModelProto does not have.
@@ -45,11 +46,26 @@ static status load_source(struct arena *a, struct pool *names, struct diags *d, 
     return st;
 }
 
-status load_model(struct arena *a, struct pool *names, struct diags *d, const char *path,
-                  struct model **out) {
+static status unwrap(struct model *m, struct diags *d) {
+    status st = unwrap_model(m, d);
+    if (!st && m->was_wrapped)
+        st = model_verify(m, d);
+    if (st)
+        model_close(m);
+    return st;
+}
+
+status load_verbatim(struct arena *a, struct pool *names, struct diags *d, const char *path,
+                     struct model **out) {
     struct source *s;
     status st = source_open(a, d, path, &s);
     return st ? st : load_source(a, names, d, s, out);
+}
+
+status load_model(struct arena *a, struct pool *names, struct diags *d, const char *path,
+                  struct model **out) {
+    status st = load_verbatim(a, names, d, path, out);
+    return st ? st : unwrap(*out, d);
 }
 
 status load_memory(struct arena *a, struct pool *names, struct diags *d, const void *bytes,
@@ -58,7 +74,9 @@ status load_memory(struct arena *a, struct pool *names, struct diags *d, const v
     if (n_bytes > INT64_MAX)
         return diag_error(d, DIAG_LIMIT, loc_none(), "a model of %zu bytes is too large", n_bytes);
     status st = source_memory(a, d, bytes, (int64_t)n_bytes, &s);
-    return st ? st : load_source(a, names, d, s, out);
+    if (!st)
+        st = load_source(a, names, d, s, out);
+    return st ? st : unwrap(*out, d);
 }
 
 status load_format(struct diags *d, const char *path, const char *format, const char **out) {

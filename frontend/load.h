@@ -4,11 +4,16 @@
 #include "ir/graph.h"
 
 // Reads a model. The first bytes decide the format, not the file name; "-" is standard input. The
-// model is sorted and verified. The caller closes it with model_close() after success.
+// model is sorted and verified. A plan inside an If is taken out (ir/wrapper/unwrap.h). The caller
+// closes the model with model_close() after success.
 status load_model(struct arena *a, struct pool *names, struct diags *d, const char *path,
                   struct model **out);
 
-// The same from memory, which must stay unchanged until the model is closed. External data counts
+// The same, with the plan left inside its If.
+status load_verbatim(struct arena *a, struct pool *names, struct diags *d, const char *path,
+                     struct model **out);
+
+// load_model from memory, which must stay unchanged until the model is closed. External data counts
 // as absent.
 status load_memory(struct arena *a, struct pool *names, struct diags *d, const void *bytes,
                    size_t n_bytes, struct model **out);

@@ -86,14 +86,37 @@ value_id graph_resolve(struct graph *g, const char *name) {
     return here;
 }
 
-bool graph_rename(struct graph *g, value_id v, const char *name) {
-    assert(v.i && name);
-    const char *interned = pool_intern(g->model->pool, name);
-    if (!interned || graph_find(g, interned).i || !map_put_text(&g->by_name, interned, v.i))
+static bool rename_here(struct graph *g, value_id v, const char *name) {
+    if (graph_find(g, name).i || !map_put_text(&g->by_name, name, v.i))
         return false;
     map_put_text(&g->by_name, graph_value(g, v)->name, 0); // replaces an entry: allocates nothing
-    graph_value(g, v)->name = interned;
+    graph_value(g, v)->name = name;
     return true;
+}
+
+bool graph_rename(struct graph *g, value_id v, const char *name) {
+    assert(v.i && name);
+    const char *interned = pool_intern(g->model->pool, name), *old = graph_value(g, v)->name;
+    struct graph *sub;
+    if (!interned || !rename_here(g, v, interned))
+        return false;
+    bool ok = true;
+    for (size_t i = 0; i < g->order.n && ok; i++)
+        for (size_t k = 0; (sub = node_subgraph(graph_node(g, g->order.at[i]), k)) && ok; k++) {
+            value_id inner = graph_find(sub, old); // a capture has the name of its value
+            if (inner.i && graph_value(sub, inner)->outer.i == v.i)
+                ok = graph_rename(sub, inner, interned);
+        }
+    return ok;
+}
+
+bool graph_has_name(const struct graph *g, const char *name) {
+    const struct graph *sub;
+    bool found = graph_find(g, name).i != 0;
+    for (size_t i = 0; i < g->order.n && !found; i++)
+        for (size_t k = 0; (sub = node_subgraph(graph_node(g, g->order.at[i]), k)) && !found; k++)
+            found = graph_has_name(sub, name);
+    return found;
 }
 
 static bool name_is_free(const struct graph *g, const char *name) {

@@ -174,6 +174,7 @@ struct model {
     struct bytes extra;
     VEC(struct source *) sources; // open files with the bytes of its spans; model_close closes them
     unsigned facts;
+    bool was_wrapped; // its file has the graph in a branch of an If (ir/wrapper/unwrap.h)
 };
 
 // An empty model with an empty graph; the caller sets ir_version and opsets. NULL: out of memory.
@@ -215,7 +216,10 @@ value_id graph_add_value(struct graph *g, const char *name, const struct type *t
 value_id graph_find(const struct graph *g, const char *name);
 // The same in this graph or an enclosing one; captures the value in all graphs in between.
 value_id graph_resolve(struct graph *g, const char *name);
+// Renames a value, also where subgraphs capture it.
 bool graph_rename(struct graph *g, value_id v, const char *name);
+// Whether a value of this graph or of one of its subgraphs has the name.
+bool graph_has_name(const struct graph *g, const char *name);
 // `like` if it is free in this graph and the enclosing ones, else `like` with a number appended.
 const char *graph_fresh_name(struct graph *g, const char *like);
 // Appends a node to the order. `in` and `out` are copied. The node becomes the producer of its
@@ -242,6 +246,8 @@ const char *node_text(const struct graph *g, const struct node *n, const char *n
 const char *node_called(const struct graph *g, node_id n);
 // "graph/node 17 (Conv conv1)", for messages.
 const char *node_path(const struct graph *g, node_id n, struct arena *a);
+// The subgraphs of a node, numbered from 0; NULL: it has no more.
+struct graph *node_subgraph(const struct node *n, size_t k);
 // Visits the values that the subgraphs of a node capture from its graph.
 typedef void visit_use(void *to, value_id v, node_id user);
 void node_captured(const struct graph *g, node_id user, visit_use *visit, void *to);

@@ -53,6 +53,22 @@ const char *node_path(const struct graph *g, node_id id, struct arena *a) {
     return path ? path : "";
 }
 
+struct graph *node_subgraph(const struct node *n, size_t k) {
+    for (uint32_t i = 0; i < n->n_attrs; i++) {
+        const struct attr *a = &n->attrs[i];
+        if (a->ref) // refers to an attribute of the enclosing function
+            continue;
+        if (a->kind == ATTR_GRAPH && a->g && k-- == 0)
+            return a->g;
+        if (a->kind != ATTR_GRAPHS)
+            continue;
+        if (k < a->n)
+            return a->graphs[k];
+        k -= a->n;
+    }
+    return NULL;
+}
+
 static void visit_captured(const struct graph *g, const struct graph *sub, node_id user,
                            visit_use *visit, void *to) {
     // Captures of deeper subgraphs were resolved through this one: they are among its own.
@@ -62,16 +78,9 @@ static void visit_captured(const struct graph *g, const struct graph *sub, node_
 }
 
 void node_captured(const struct graph *g, node_id user, visit_use *visit, void *to) {
-    const struct node *n = graph_node(g, user);
-    for (uint32_t i = 0; i < n->n_attrs; i++) {
-        const struct attr *a = &n->attrs[i];
-        if (a->ref)
-            continue; // refers to an attribute of the enclosing function
-        if (a->kind == ATTR_GRAPH && a->g)
-            visit_captured(g, a->g, user, visit, to);
-        for (size_t k = 0; a->kind == ATTR_GRAPHS && k < a->n; k++)
-            visit_captured(g, a->graphs[k], user, visit, to);
-    }
+    const struct graph *sub;
+    for (size_t k = 0; (sub = node_subgraph(graph_node(g, user), k)); k++)
+        visit_captured(g, sub, user, visit, to);
 }
 
 static void count_use(void *to, value_id v, node_id user) {

@@ -10,14 +10,18 @@ static status run(struct cli *c) {
     struct pool names = pool_make(&c->arena);
     struct model *m;
     const char *format;
+    bool as_picture;
     // A bad name of the output is reported before the long read.
     status st = load_format(&c->diags, c->arguments[1], options_text(&c->options, "to"), &format);
-    if (!st)
-        st = load_model(&c->arena, &names, &c->diags, c->arguments[0], &m);
+    if (st)
+        return st;
+    as_picture = strcmp(format, "dot") == 0;
+    st = (as_picture ? load_model : load_verbatim)(&c->arena, &names, &c->diags, c->arguments[0],
+                                                   &m);
     if (st)
         return st;
     cli_flush_diags(c);
-    if (strcmp(format, "dot") == 0)
+    if (as_picture)
         st = devices_from_metadata(m, &c->diags);
     if (!st)
         st = load_save(m, c->arguments[1], format, &c->diags);
