@@ -114,7 +114,7 @@ static void print_devices(struct str *out, const struct plan_facts *f, bool verb
     str_add_bytes(&size, f->moved_bytes);
     str_addf(out, "%-18s %14lld, %s\n", "transfers", (long long)f->n_transfers, str_text(&size));
     str_addf(out, "%-18s %14lld proposals%s\n", "search", (long long)result->n_proposals,
-             place_is_optimal(result) ? "; proven optimal" : "");
+             place_is_optimal(result) ? "; proven optimal for these clusters" : "");
     arena_free(&scratch);
 }
 

@@ -23,7 +23,8 @@ static void print_header(struct watch *w) {
     fputs("found by:", stderr);
     for (size_t i = 0; i < n; i++)
         fprintf(stderr, "%s %c %s", i ? "," : "", letters[i].letter, letters[i].meaning);
-    fputs("\n\n            cost   overhead            bound       gap   peak/budget     time\n",
+    fputs("\nbound, gap: of this search, for its order and its clusters\n"
+          "\n            cost   overhead            bound       gap   peak/budget     time\n",
           stderr);
     w->header_done = true;
 }
@@ -139,7 +140,7 @@ static void add_event(struct str *line, const struct watch *w) {
     }
     add_percent(line, "overhead", w, e->cost);
     if (e->bound > w->base_cost)
-        add_percent(line, ", lower bound", w, e->bound);
+        add_percent(line, ", bound of this search", w, e->bound);
     str_add(line, ", peak ");
     str_add_bytes(line, e->peak_bytes);
 }

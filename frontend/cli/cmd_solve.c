@@ -130,8 +130,8 @@ static status solve_one(struct cli *c, const struct problem *p, const struct sol
     if (st == ST_OK)
         st = print_answer(c, p, &s);
     if (st == ST_OK && overhead)
-        str_addf(&c->out, "least      no schedule with this overhead fits in less than %lld B\n",
-                 (long long)s.min_bytes);
+        str_addf(&c->out, "least      no schedule with this overhead%s fits in less than %lld B\n",
+                 s.free_order ? "" : ", in the given order,", (long long)s.min_bytes);
     return st;
 }
 

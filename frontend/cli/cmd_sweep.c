@@ -222,6 +222,8 @@ static status sweep_model(struct sweeping *k, struct model *m) {
     cli_flush_diags(c);
     if (!st)
         st = search(k, &r, &scratch);
+    if (!st)
+        st = sweep_bound(&k->sweep, m, &r, &context);
     if (!st && sweep_counts_runtime(&c->options))
         st = sweep_measure(&k->sweep, m, &r, &context);
     if (!st)

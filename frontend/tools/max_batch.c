@@ -8,6 +8,7 @@
 
 #include "ir/copy.h"
 #include "passes/plan/plan.h"
+#include "passes/plan/plan_bound.h"
 
 #define MAX_ROUNDS 6 // searches for one batch, with decreasing budgets
 
@@ -101,11 +102,23 @@ static status search_once(struct batch_search *k, const struct problem *p, struc
     if (st && st != ST_INFEASIBLE && st != ST_NO_PLAN)
         return st;
     *found = !st && s->cost <= max;
-    int64_t bound = s->free_order ? s->bound_any : s->bound;
-    bool proven = st == ST_INFEASIBLE || (bound != BOUND_NONE && bound > max);
-    if (proven && !k->settings->on_runtime && (!k->impossible || k->batch < k->impossible))
-        k->impossible = k->batch;
     return ST_OK;
+}
+
+// No plan was found: is it proven that there is none?
+static status look_for_proof(struct batch_search *k, const struct model *step,
+                             const struct remat *r, struct arena *a) {
+    struct pass_context c = *k->c;
+    struct plan_bounds b;
+    int64_t min_bytes;
+    c.arena = a;
+    status st = plan_bounds_make(step->graph, &r->units, &c, &b);
+    if (!st)
+        st = plan_bounds_min_bytes(&b, max_cost(k->settings, &r->problem), &min_bytes);
+    if (!st && min_bytes > k->settings->solve.budget_bytes &&
+        (!k->impossible || k->batch < k->impossible))
+        k->impossible = k->batch;
+    return st;
 }
 
 // The peak on the runtime differs from the liveness peak of the solver: when a plan exceeds the
@@ -120,7 +133,7 @@ static status try_problem(struct batch_search *k, struct model *step, const stru
         bool found;
         status st = search_once(k, p, &o, a, &s, &found);
         if (st || !found)
-            return st;
+            return st ? st : look_for_proof(k, step, r, a);
         int64_t peak = s.peak_bytes;
         if (k->settings->on_runtime)
             st = plan_measure(step, r, s.steps, k->c, &peak);
@@ -136,7 +149,7 @@ static status try_problem(struct batch_search *k, struct model *step, const stru
         if (o.budget_bytes <= p->persistent_bytes)
             break;
     }
-    return ST_OK;
+    return look_for_proof(k, step, r, a);
 }
 
 static status try_batch(struct batch_search *k, int64_t batch, bool *fits) {

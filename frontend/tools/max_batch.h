@@ -18,12 +18,11 @@ struct batch_settings {
 // The result of one method.
 struct batch_line {
     const struct solve_method *method;
-    int64_t fits;  // the largest batch with a schedule; 0: none
-    int64_t fails; // the smallest batch without; 0: none
-    int64_t
-        impossible;  // proven: no schedule exists for this batch, in the order asked for; 0: none
-    double share;    // of the budget, at `fits`
-    double overhead; // at `fits`
+    int64_t fits;       // the largest batch with a schedule; 0: none
+    int64_t fails;      // the smallest batch without; 0: none
+    int64_t impossible; // proven: no plan of this batch fits, in any order; 0: none
+    double share;       // of the budget, at `fits`
+    double overhead;    // at `fits`
 };
 
 struct batch_table {

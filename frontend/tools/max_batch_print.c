@@ -34,14 +34,14 @@ void max_batch_print(struct str *out, const struct batch_table *t) {
         if (l->fails && l->impossible == l->fails)
             str_addf(out, "  %lld: proven infeasible", (long long)l->fails);
         else if (l->fails)
-            str_addf(out, "  %lld: no schedule found", (long long)l->fails);
+            str_addf(out, "  %lld: no plan found", (long long)l->fails);
         str_add_char(out, '\n');
         impossible = l->impossible;
     }
     if (all)
         str_add(out, "ratio: to the batch of keep-all; budget: share used\n");
     if (impossible)
-        str_addf(out, "proven: no schedule fits a batch of %lld\n", (long long)impossible);
+        str_addf(out, "proven: no plan fits a batch of %lld\n", (long long)impossible);
     if (!t->on_runtime)
         str_add(out, "the budget limits the liveness peak; --count runtime limits the peak on the "
                      "runtime\n");

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "passes/plan/plan.h"
+#include "passes/plan/plan_bound.h"
 #include "passes/plan/step.h"
 #include "solver/curve.h"
 
@@ -94,6 +95,30 @@ status sweep_measure(struct sweep *s, struct model *m, const struct remat *r,
                 st = plan_measure(m, r, now->steps, c, &line->runtime_bytes[k]);
             last = now;
         }
+    }
+    return st;
+}
+
+static void set_bound(struct schedule *s, const struct plan_bound *bound) {
+    bool has = sweep_has(s), is_base = has && s->cost == s->base_cost;
+    int64_t cost = is_base ? s->base_cost : bound->cost;
+    s->bound = s->bound_any = cost != BOUND_NONE && has && cost > s->cost ? BOUND_NONE : cost;
+    s->min_bytes = bound->min_bytes;
+    if (has)
+        s->outcome = s->bound == s->cost ? OUTCOME_OPTIMAL : OUTCOME_FEASIBLE;
+    else if (s->outcome != OUTCOME_UNKNOWN || bound->min_bytes > s->budget_bytes)
+        s->outcome = bound->min_bytes > s->budget_bytes ? OUTCOME_INFEASIBLE : OUTCOME_UNKNOWN;
+}
+
+status sweep_bound(struct sweep *s, const struct model *m, const struct remat *r,
+                   struct pass_context *c) {
+    struct plan_bounds b;
+    status st = plan_bounds_make(m->graph, &r->units, c, &b);
+    for (int32_t k = 0; k < s->n && !st; k++) {
+        struct plan_bound bound;
+        st = plan_bounds_within(&b, &(struct plan_limit){s->budgets[k], -1, 0}, &bound);
+        for (size_t i = 0; i < s->n_lines && !st; i++)
+            set_bound(&s->lines[i].at[k], &bound);
     }
     return st;
 }

@@ -74,6 +74,12 @@ status sweep_problem(struct model *m, struct pass_context *c, struct remat *out)
 status sweep_run(const struct problem *p, const struct sweep_settings *settings, struct arena *a,
                  struct diags *d, struct sweep *s);
 
+// Replaces what the searches say of clusters, in one order, by what holds for every plan of the
+// step `m` (passes/plan/plan_bound.h): bounds, and which schedules are optimal and which budgets
+// infeasible. `r` is the problem of the step.
+status sweep_bound(struct sweep *s, const struct model *m, const struct remat *r,
+                   struct pass_context *c);
+
 // Measures the peak of every schedule as a plan on the runtime of --runtime. `r` is the problem of
 // the step `m`.
 status sweep_measure(struct sweep *s, struct model *m, const struct remat *r,

@@ -4,12 +4,15 @@
 
 #include <assert.h>
 
+#include "ir/runtime/runtime.h"
 #include "solver/curve.h"
 
 status plan_bounds_make(const struct graph *step, const struct remat_units *units,
-                        enum runtime runtime, struct pass_context *c, struct plan_bounds *out) {
+                        struct pass_context *c, struct plan_bounds *out) {
+    enum runtime runtime;
     assert(step && units && c && out);
     *out = (struct plan_bounds){.c = c};
+    runtime_find(options_text(c->options, "runtime"), &runtime); // the option has no other values
     status st = remat_relax(step, units, runtime != RUNTIME_FILE_ORDER, c, &out->relaxed);
     out->is_known = !st && out->relaxed.problem.n > 0;
     return st;

@@ -3,7 +3,6 @@
 // the search works on: that one runs whole clusters, and charges more memory than a plan may need.
 #pragma once
 
-#include "ir/runtime/runtime.h"
 #include "passes/pass.h"
 #include "passes/remat/remat.h"
 #include "solver/solve.h"
@@ -14,9 +13,9 @@ struct plan_bounds {
     bool is_known; // false: there is nothing to bound
 };
 
-// `units` are those of the step.
+// `units` are those of the step; the runtime is that of --runtime.
 status plan_bounds_make(const struct graph *step, const struct remat_units *units,
-                        enum runtime runtime, struct pass_context *c, struct plan_bounds *out);
+                        struct pass_context *c, struct plan_bounds *out);
 
 struct plan_limit {
     int64_t budget_bytes;

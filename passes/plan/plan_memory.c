@@ -66,7 +66,7 @@ static status open_planning(struct planning *k) {
     k->budget_bytes = k->settings.solve.budget_bytes;
     k->end_ns = plan_end_ns(c, k->settings.solve.seconds);
     k->out->base_cost = k->coarse.units.base_cost;
-    return plan_bounds_make(k->m->graph, &k->coarse.units, k->runtime, c, &k->bounds);
+    return plan_bounds_make(k->m->graph, &k->coarse.units, c, &k->bounds);
 }
 
 static status plan_one_device(struct planning *k) {

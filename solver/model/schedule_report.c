@@ -103,6 +103,7 @@ status schedule_report_failure(const struct problem *p, const struct schedule *s
     struct str text = str_make(&a);
     str_add(&text, never ? "no schedule fits the budget of " : "found no schedule within ");
     add_size(&text, s->budget_bytes);
+    str_add(&text, s->free_order ? "" : " in the given order");
     str_add(&text, "; lower bound: ");
     add_size(&text, s->min_bytes);
     if (s->known_bytes > 0) {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "ir/copy.h"
+#include "ir/runtime/runtime.h"
 #include "ir/text/text.h"
 #include "passes/plan/plan.h"
 #include "passes/plan/plan_bound.h"
@@ -277,9 +278,7 @@ static void extend(struct search *x, int n_extra) {
 static void claim_all(struct table *t, struct stage *s, const struct remat *r) {
     struct plan_bounds b;
     struct remat_front front = {.n = 0};
-    enum runtime runtime;
-    runtime_find(options_text(&s->options, "runtime"), &runtime);
-    check(!plan_bounds_make(s->m->graph, &r->units, runtime, &s->context, &b), "bounds");
+    check(!plan_bounds_make(s->m->graph, &r->units, &s->context, &b), "bounds");
     const struct problem *p = &b.relaxed.problem;
     if (p->n <= REMAT_DP_NODES)
         check(remat_dp(p, true, &front), "remat_dp");
