@@ -32,8 +32,11 @@ static void out_of_memory(struct builder *b) {
 }
 
 static value_id fresh_value(struct builder *b, const char *stem) {
+    assert(b->scope || !b->numbers);
     struct arena *a = b->g->model->arena;
-    const char *like = b->scope ? str_format(a, "%s/%s", b->scope, stem) : stem;
+    const char *like = b->numbers ? str_format(a, "%s/%u", b->scope, ++b->n_named)
+                       : b->scope ? str_format(a, "%s/%s", b->scope, stem)
+                                  : stem;
     const char *name = like ? graph_fresh_name(b->g, like) : NULL;
     value_id v = name ? graph_add_value(b->g, name, NULL) : VALUE_NONE;
     if (!v.i)

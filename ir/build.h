@@ -16,6 +16,8 @@ struct builder {
     struct diags *d;
     status failed;
     const char *scope; // prefix of new names, such as "grad/conv1"; NULL: none
+    bool numbers;      // new names are the scope and a number, such as "control/7": short
+    uint32_t n_named;
     // Infers the output types of a new node; set by a pass that has shape rules. May be NULL.
     status (*infer)(struct graph *g, node_id n, struct diags *d);
     struct map constants; // type and bytes of a constant -> value; equal constants are shared

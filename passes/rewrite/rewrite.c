@@ -152,9 +152,6 @@ static status walk(struct rewrite *r) {
         r->place[old[i].i] = (uint32_t)i + 1;
     for (size_t i = 0; i < n && !r->b.failed; i++) {
         size_t before = g->order.n; // control nodes are added behind it
-        r->b.scope = str_format(r->c->arena, "control/%s", graph_node(g, old[i])->name);
-        if (!r->b.scope)
-            return diag_out_of_memory(r->c->diags);
         rewrite_node(r, old[i]);
         for (size_t k = before; k < g->order.n && !r->b.failed; k++)
             if (!VEC_PUSH(r->c->arena, &r->order, g->order.at[k]))
@@ -208,6 +205,8 @@ static status run(struct model *m, struct pass_context *c) {
     struct rewrite r = {.g = m->graph, .c = c, .b = builder_make(m->graph, c->diags)};
     r.hides_shapes = strcmp(options_text(c->options, "runtime-shapes"), "hidden") == 0;
     r.b.infer = shape_infer;
+    r.b.scope = "control"; // ONNX Runtime holds every name several times
+    r.b.numbers = true;
     bool is_ort = strcmp(runtime, "ort") == 0;
     if (is_ort && r.hides_shapes)
         drop_infos(m->graph);
