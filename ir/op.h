@@ -18,7 +18,8 @@ enum op {
 enum op_flags {
     OPF_NONE = 0,
     OPF_VIEW = 1 << 0,        // the output shares the storage of the first input
-    OPF_INPLACE = 1 << 1,     // ONNX Runtime may write the output over the first input
+    OPF_INPLACE = 1 << 1,     // ONNX Runtime may write the output over the first input; bounds of
+                              // plans (passes/remat/remat_relax.c) rely on no other doing so
     OPF_ELEMENTWISE = 1 << 2, // one output element per input element, with broadcasting
     OPF_RANDOM = 1 << 3,      // stochastic: two runs may differ
     OPF_CONTROL = 1 << 4,     // has subgraphs

@@ -54,7 +54,7 @@ static status lay_out(struct cli *c, struct model *m, struct pass_context *conte
     str_addf(&c->out, "buffers    %zu, %zu results in place\n", l.buffers.n - 1, l.n_in_place);
     str_addf(&c->out, "arena      %lld bytes\n", (long long)l.arena_bytes);
     str_addf(&c->out, "max live   %lld bytes\n", (long long)l.live_bytes);
-    str_addf(&c->out, "bound      %lld bytes\n", (long long)l.bound_bytes);
+    str_addf(&c->out, "bound      %lld bytes, for these live ranges\n", (long long)l.bound_bytes);
     if (l.live_bytes > 0)
         str_addf(&c->out, "ratio      %.4f (arena / max live)\n",
                  (double)l.arena_bytes / (double)l.live_bytes);
