@@ -14,8 +14,9 @@
 //      constant.
 //
 // Besides, dead outputs are dropped (rewrite_dead_outputs.c), random Dropouts are protected from
-// removal (rewrite_masks.c), nodes are protected from fusions that the baseline step does not have
-// (rewrite_fusions.c), and every node is labelled with its role (rewrite_label.c).
+// removal (rewrite_masks.c), running statistics from being overwritten (rewrite_statistics.c),
+// nodes are protected from fusions that the baseline step does not have (rewrite_fusions.c), and
+// every node is labelled with its role (rewrite_label.c).
 //
 // The dependencies of 1 are the smallest set that fixes the order of the heavy nodes. Let u, v be
 // consecutive heavy nodes. A path from u to v passes light nodes only, since a heavy one on it
@@ -120,6 +121,7 @@ static void rewrite_node(struct rewrite *r, node_id id) {
     bool heavy = rewrite_is_heavy(r, id), is_view = op_info(n.op)->flags & OPF_VIEW;
     uint32_t reach = rewrite_reach(r, id);
     rewrite_read_masks(r, id);
+    rewrite_copy_statistics(r, id);
     bool early = heavy && reach < r->n_heavy;
     bool duplicate = !is_view && rewrite_duplicate(r, id).i && (heavy || n.again.i);
     if (early || duplicate) {
@@ -200,6 +202,25 @@ static void drop_infos(struct graph *g) {
     g->infos.n = 0;
 }
 
+// The shapes of light tensors are declared, so that ONNX Runtime knows all of them, and not those
+// that its inference happens to find. Views stay undeclared: see rewrite_anchor.c.
+static status declare_light(struct rewrite *r) {
+    struct graph *g = r->g;
+    for (size_t i = 0; i < g->order.n; i++) {
+        const struct node *n = graph_node(g, g->order.at[i]);
+        for (uint32_t k = 0; k < n->n_out && !(op_info(n->op)->flags & OPF_VIEW); k++) {
+            struct value *v = n->out[k].i ? graph_value(g, n->out[k]) : NULL;
+            if (!v || v->is_output || v->has_info || !v->type || !type_is_static(v->type) ||
+                rewrite_is_heavy_value(r, n->out[k]))
+                continue;
+            v->has_info = r->known[n->out[k].i] = true;
+            if (!VEC_PUSH(g->model->arena, &g->infos, n->out[k]))
+                return diag_out_of_memory(r->c->diags);
+        }
+    }
+    return ST_OK;
+}
+
 static status run(struct model *m, struct pass_context *c) {
     const char *runtime = options_text(c->options, "runtime");
     struct rewrite r = {.g = m->graph, .c = c, .b = builder_make(m->graph, c->diags)};
@@ -213,6 +234,8 @@ static status run(struct model *m, struct pass_context *c) {
     status st = prepare(&r);
     if (!st)
         st = rewrite_label(&r);
+    if (!st && is_ort && r.hides_shapes)
+        st = declare_light(&r);
     if (!st && is_ort)
         st = walk(&r);
     if (!st)

@@ -57,6 +57,9 @@ status rewrite_drop_dead_outputs(struct rewrite *r);
 status rewrite_add_masks(struct rewrite *r);
 void rewrite_read_masks(struct rewrite *r, node_id reader);
 
+// rewrite_statistics.c: a BatchNormalization that would overwrite its operands reads copies.
+void rewrite_copy_statistics(struct rewrite *r, node_id n);
+
 // rewrite_fusions.c: prevents fusions that the baseline step does not have; before the walk, and
 // during it.
 status rewrite_find_fusible(struct rewrite *r);

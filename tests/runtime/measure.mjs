@@ -6,7 +6,8 @@
 // A fresh process runs the step on inputs that depend on their names alone (parameters that are inputs come from --initial, the
 // model that mfc writes there), without ONNX Runtime's arena and memory patterns unless they are asked for. Result, as JSON: `peak_bytes` over
 // what was there before the first run; `fixed_bytes`, which were (inputs, initializers, constants); `total_bytes`, both together,
-// which is what mfc's budgets are about; per run peak, wall and processor time; `digests`; and `plan`, the dev.mfc.* entries of the
+// which is what mfc's budgets are about; per run peak, wall and processor time; `digests` of the first run's outputs; `changed`, the outputs
+// that a later run with the same inputs gave other bits; and `plan`, the dev.mfc.* entries of the
 // file. --save writes the outputs, for compare.mjs. --package is a folder with another version of ONNX Runtime in it.
 import { spawnSync } from 'node:child_process';
 import { dirname, resolve } from 'node:path';

@@ -32,6 +32,8 @@ function check(name, budget, level, plan, reference) {
   const same = summary(compare(reference, saved));
   const byBudget = r.total_bytes / r.plan.budget_bytes, byPeak = r.total_bytes / r.plan.peak_bytes;
   const bitEqual = same.n_equal === same.n_outputs;
+  report(r.changed.length === 0, `${name} within ${budget}, ${level}: the second run gives what the first gave` +
+    (r.changed.length ? `, except ${r.changed.slice(0, 3).join(', ')}` : ''));
   report(byBudget <= OVER && Math.abs(byPeak - 1) <= OVER - 1 && (bitEqual || (level !== 'disabled' && same.worst <= 1e-6)),
     `${name} within ${budget}, ${level}: measured ${(r.total_bytes / 1e6).toFixed(1)} MB, ${byBudget.toFixed(3)} of the budget, ` +
     `${byPeak.toFixed(3)} of what was promised; ${same.n_equal} of ${same.n_outputs} outputs bit-equal, worst ${same.worst.toExponential(0)}`);

@@ -111,12 +111,17 @@ async function run(names, seen) {
   seen?.(results);
 }
 
-const digests = {}, all = job.outputs.map((v) => v.name);
+const digests = {}, changed = new Set(), all = job.outputs.map((v) => v.name);
+const digest = (tensor) => createHash('sha256').update(bytesOf(tensor)).digest('hex').slice(0, 32);
 await run(all, (results) => {
-  for (const name of all) digests[name] = createHash('sha256').update(bytesOf(results[name])).digest('hex').slice(0, 32);
+  for (const name of all) digests[name] = digest(results[name]);
   if (job.save) save(job.save, results);
 });
-for (let i = 1; i < job.runs; i++) await run(all);
+for (let i = 1; i < job.runs; i++) {
+  await run(all, (results) => {
+    for (const name of all) if (digest(results[name]) !== digests[name]) changed.add(name);
+  });
+}
 if (job.profile) session.endProfiling();
 let peak_bytes = Math.max(...runs.map((r) => r.peak_bytes));
 if (peak_bytes < 2.05 * outputBytes) {
@@ -125,5 +130,5 @@ if (peak_bytes < 2.05 * outputBytes) {
 }
 console.log(JSON.stringify({
   version: ort.env?.versions?.node ?? '', load_ms, session_bytes: start.anonymous - before.anonymous,
-  peak_bytes, runs, digests,
+  peak_bytes, runs, digests, changed: [...changed],
 }));
