@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "ir/copy.h"
+#include "ir/runtime/ort_events.h"
 #include "ir/runtime/ort_order.h"
 #include "ir/runtime/runtime_alloc.h"
 #include "ir/runtime/runtime_fuse.h"
@@ -108,6 +109,25 @@ status runtime_peak(const struct model *m, enum runtime how, struct arena *a, st
         st = fused_peak(m, a->mem, d, &out->fused_peak_bytes);
     if (out->fused_peak_bytes > out->peak_bytes)
         out->peak_bytes = out->fused_peak_bytes;
+    return st;
+}
+
+status runtime_events(const struct graph *g, struct arena *a, struct diags *d,
+                      struct ort_events *out) {
+    assert(g && a && d && out);
+    struct ort_order o;
+    struct storage s;
+    struct liveness l;
+    status st = ort_order(g, a, d, &o);
+    if (!st)
+        st = storage_of(g, a, d, &s);
+    if (!st)
+        st = runtime_alloc(g, o.at, o.n, a, d, &s);
+    struct node_list order = {o.at, o.n};
+    if (!st)
+        st = liveness_of(g, &s, order, a, d, &l);
+    if (!st && ort_events_of(g, order, &s, &l, a, out))
+        st = diag_out_of_memory(d);
     return st;
 }
 

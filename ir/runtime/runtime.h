@@ -43,5 +43,10 @@ struct runtime_report {
 status runtime_peak(const struct model *m, enum runtime r, struct arena *a, struct diags *d,
                     struct runtime_report *out);
 
+// The requests of one run to ONNX Runtime's allocator (ort_events.h), with the graph as written.
+struct ort_events;
+status runtime_events(const struct graph *g, struct arena *a, struct diags *d,
+                      struct ort_events *out);
+
 // Appends the tensors of `top`, for messages: "conv1 (12.0 MiB), …".
 void runtime_print_top(struct str *out, const struct model *m, const struct runtime_report *r);

@@ -1,14 +1,16 @@
 // Model of ONNX Runtime's static memory planner (SequentialPlanner): which tensors share a buffer.
 // One pass over the execution order with reference counts. Each output of a node
-//   1. is a view of the first input (known from ir/storage);
+//   1. is a view of the first input (known from ir/storage), or the running statistics of a
+//      BatchNormalization, in the memory of the operand;
 //   2. else overwrites an input whose last read this is (in place), where the kernel allows it and
 //      both shapes are known and equal;
 //   3. else reuses the most recently freed buffer of equal shape and element size;
 //   4. else gets a new buffer.
 // The planner decides this before execution and frees a buffer only after the last tensor assigned
-// to it. A buffer that is reused later therefore stays allocated in between. Graph outputs and
-// values without readers get buffers of their own, held to the end; persistent buffers are never
-// reused. A shape that ONNX Runtime does not know (ort_shapes.h) never matches, and rule 3 skips
+// to it. A buffer that is reused later therefore stays allocated in between. Graph outputs get
+// buffers of their own, held to the end; persistent buffers are never reused. The buffer of a value
+// without readers can be reused at once; if no later value with readers gets it, it is held to the
+// end. A shape that ONNX Runtime does not know (ort_shapes.h) never matches, and rule 3 skips
 // tensors of rank 0.
 #include "ir/runtime/runtime_alloc.h"
 
@@ -23,6 +25,7 @@ struct planner {
     uint32_t *n_readers;   // by buffer: remaining reads of all its values
     uint32_t *freed;       // reusable buffers, the most recently freed last
     uint32_t *merged_into; // by storage: the buffer that it shares; 0: its own
+    bool *is_unread;       // by buffer: its latest value has no readers
     size_t n_freed;
 };
 
@@ -53,6 +56,13 @@ static uint32_t in_place(const struct planner *p, const struct node *n, uint32_t
     return dies && same_size(p, n->in[0], n->out[0]) ? b : 0;
 }
 
+// Training-mode BatchNormalization writes the new running statistics over the old ones unless they
+// are graph outputs. The buffer that output k overwrites; 0: none.
+static uint32_t overwritten(const struct planner *p, const struct node *n, uint32_t k) {
+    bool is_statistic = n->op == OP_BatchNormalization && n->n_in == 5 && (k == 1 || k == 2);
+    return is_statistic ? buffer_of(p, n->in[k + 2]) : 0;
+}
+
 static uint32_t take_freed(struct planner *p, value_id v) {
     const struct type *t = graph_value(p->g, v)->type;
     if (!t || t->rank == 0)
@@ -74,9 +84,13 @@ static void make_outputs(struct planner *p, const struct node *n) {
         uint32_t own = v.i ? p->s->of[v.i] : 0;
         if (!own || p->s->first[own].i != v.i || p->s->is_persistent[own] || p->s->is_output[own])
             continue; // a view, or a buffer that is not shared
-        uint32_t b = in_place(p, n, k);
+        uint32_t b = overwritten(p, n, k);
+        if (!b)
+            b = in_place(p, n, k);
         if (!b)
             b = take_freed(p, v);
+        if (!overwritten(p, n, k))
+            p->is_unread[b ? b : own] = p->n_readers[own] == 0;
         if (b) {
             p->merged_into[own] = b;
             p->n_readers[b] += p->n_readers[own];
@@ -106,18 +120,18 @@ static void visit_reads(const struct planner *p, node_id id, visit_use *visit) {
     node_captured(p->g, id, visit, (void *)p);
 }
 
+static void free_unread(struct planner *p, const struct node *n) {
+    for (uint32_t k = 0; k < n->n_out; k++) {
+        uint32_t b = n->out[k].i ? buffer_of(p, n->out[k]) : 0;
+        if (b && p->is_unread[b] && p->n_readers[b] == 0)
+            p->freed[p->n_freed++] = b;
+    }
+}
+
 static void run_node(struct planner *p, node_id id) {
     make_outputs(p, graph_node(p->g, id));
     visit_reads(p, id, end_read);
-}
-
-// A value without readers is held to the end, like an output.
-static void hold_unread(struct planner *p, const struct node *n) {
-    for (uint32_t k = 0; k < n->n_out; k++) {
-        uint32_t own = n->out[k].i ? p->s->of[n->out[k].i] : 0;
-        if (own && p->n_readers[own] == 0 && !p->s->is_persistent[own])
-            p->s->is_output[own] = true;
-    }
+    free_unread(p, graph_node(p->g, id));
 }
 
 status runtime_alloc(const struct graph *g, const node_id *order, size_t n, struct arena *a,
@@ -128,16 +142,17 @@ status runtime_alloc(const struct graph *g, const node_id *order, size_t n, stru
                         .known = ort_shapes_known(g, a),
                         .n_readers = ARENA_ARRAY(a, uint32_t, s->n),
                         .freed = ARENA_ARRAY(a, uint32_t, s->n),
-                        .merged_into = ARENA_ARRAY(a, uint32_t, s->n)};
-    if (!p.known || !p.n_readers || !p.freed || !p.merged_into)
+                        .merged_into = ARENA_ARRAY(a, uint32_t, s->n),
+                        .is_unread = ARENA_ARRAY(a, bool, s->n)};
+    if (!p.known || !p.n_readers || !p.freed || !p.merged_into || !p.is_unread)
         return diag_out_of_memory(d);
     for (size_t i = 0; i < n; i++)
         visit_reads(&p, order[i], count_read);
     for (size_t i = 0; i < n; i++)
-        hold_unread(&p, graph_node(g, order[i]));
-    for (size_t i = 0; i < n; i++)
         run_node(&p, order[i]);
     for (uint32_t v = 1; v < g->values.n; v++)
         s->of[v] = buffer_of(&p, (value_id){v});
+    for (uint32_t i = 1; i < s->n; i++)
+        s->is_output[i] |= p.is_unread[i];
     return ST_OK;
 }

@@ -3,12 +3,17 @@
 //     predict order MODEL.onnx    the names of its nodes in the order in which they run, one a line
 //     predict top MODEL.onnx      what is alive at the peak
 //     predict peak MODEL.onnx     bytes: peak as written, peak with fusions, persistent memory of
-//     both
+//                                 both
+//     predict events MODEL.onnx   the requests of a run to the allocator, one a line
+//     predict runs MODEL.onnx     the memory of a session with default options, run by run
+//     predict fused-events, fused-runs: the same at the optimization levels extended and all
 #include <stdio.h>
 #include <string.h>
 
 #include "frontend/load.h"
+#include "ir/runtime/ort_session.h"
 #include "ir/runtime/runtime.h"
+#include "ir/runtime/runtime_fuse.h"
 #include "passes/pass.h"
 
 struct run {
@@ -52,6 +57,50 @@ static status predict(struct run *r, const char *what) {
     return ST_OK;
 }
 
+// One line per request: A or F, buffer, bytes, kind, operator and name of the node that makes it.
+static status print_events(struct run *r, bool fused) {
+    struct ort_events e;
+    status st = prepare(r);
+    const struct graph *g = r->m->graph;
+    if (!st && fused)
+        st = runtime_fuse(r->m->graph, &r->arena, &r->d);
+    if (!st)
+        st = runtime_events(g, &r->arena, &r->d, &e);
+    for (size_t i = 0; !st && i < e.list.n; i++) {
+        const struct ort_buffer *b = &e.buffers.at[e.list.at[i].buffer];
+        printf("%c %u %lld %d %s %s\n", e.list.at[i].is_alloc ? 'A' : 'F', e.list.at[i].buffer,
+               (long long)b->n_bytes, (int)b->kind, graph_node(g, b->node)->type,
+               name_of(g, graph_node(g, b->node)));
+    }
+    return st;
+}
+
+// The memory of the session after each run, in bytes: without and with memory patterns.
+static status print_runs(struct run *r, bool fused) {
+    struct ort_events e;
+    struct ort_session plain, pattern;
+    status st = prepare(r);
+    if (!st && fused)
+        st = runtime_fuse(r->m->graph, &r->arena, &r->d);
+    if (!st)
+        st = runtime_events(r->m->graph, &r->arena, &r->d, &e);
+    if (!st)
+        st = ort_session_of(&e, false, &r->arena, &plain);
+    if (!st)
+        st = ort_session_of(&e, true, &r->arena, &pattern);
+    for (int i = 0; i < ORT_SESSION_RUNS && !st; i++)
+        printf("%lld %lld\n", (long long)plain.run_bytes[i], (long long)pattern.run_bytes[i]);
+    return st;
+}
+
+static status answer(struct run *r, const char *what) {
+    bool fused = strncmp(what, "fused-", 6) == 0;
+    const char *name = fused ? what + 6 : what;
+    if (strcmp(name, "events") == 0)
+        return print_events(r, fused);
+    return strcmp(name, "runs") == 0 ? print_runs(r, fused) : predict(r, what);
+}
+
 int main(int n_args, char **args) {
     struct mem mem = mem_make(MEM_UNLIMITED);
     struct run r = {.arena = arena_make(&mem)};
@@ -60,7 +109,7 @@ int main(int n_args, char **args) {
     r.options = options_make(&r.arena);
     status st = n_args == 3 ? load_model(&r.arena, &names, &r.d, args[2], &r.m) : ST_USAGE;
     if (!st) {
-        st = predict(&r, args[1]);
+        st = answer(&r, args[1]);
         model_close(r.m);
     }
     for (size_t i = 0; st && i < r.d.list.n; i++)

@@ -1,0 +1,94 @@
+// Requests to the allocator: see ort_events.h. One walk along the order. A kernel asks for its
+// outputs and workspaces in the order of ort_kernels.h; what no later node needs is released after
+// it.
+#include "ir/runtime/ort_events.h"
+
+#include <assert.h>
+
+struct walk {
+    const struct graph *g;
+    const struct storage *s;
+    const struct liveness *live;
+    struct arena *a;
+    struct ort_events *out;
+    uint32_t *buffer;    // by storage
+    uint32_t *end_first; // by step: the first storage that ends there; 0: none
+    uint32_t *end_next;  // by storage: the next one that ends at the same step
+    bool failed;
+};
+
+static uint32_t add_buffer(struct walk *w, struct ort_buffer b) {
+    if ((!w->out->buffers.n && !VEC_PUSH(w->a, &w->out->buffers, (struct ort_buffer){0})) ||
+        !VEC_PUSH(w->a, &w->out->buffers, b))
+        w->failed = true;
+    return (uint32_t)w->out->buffers.n - 1;
+}
+
+static void add_event(struct walk *w, uint32_t buffer, bool is_alloc) {
+    if (!VEC_PUSH(w->a, &w->out->list, (struct ort_event){buffer, is_alloc}))
+        w->failed = true;
+}
+
+static uint32_t request(struct walk *w, int64_t n_bytes, enum ort_buffer_kind kind, node_id node) {
+    uint32_t b = add_buffer(w, (struct ort_buffer){n_bytes, kind, 0, node});
+    add_event(w, b, true);
+    return b;
+}
+
+// Output k of the node, if it has a buffer of its own that begins here.
+static void add_output(struct walk *w, node_id id, uint32_t k) {
+    const struct node *n = graph_node(w->g, id);
+    uint32_t s = n->out[k].i ? w->s->of[n->out[k].i] : 0;
+    if (!s || w->s->is_persistent[s] || w->s->first[s].i != n->out[k].i || !w->s->bytes[s])
+        return;
+    bool is_output = graph_value(w->g, n->out[k])->is_output;
+    w->buffer[s] = request(w, w->s->bytes[s], is_output ? ORT_OUTPUT : ORT_TENSOR, id);
+    w->out->buffers.at[w->buffer[s]].storage = s;
+}
+
+static void run_node(struct walk *w, node_id id, uint32_t step) {
+    const struct node *n = graph_node(w->g, id);
+    struct ort_kernel kernel;
+    uint32_t made[ORT_KERNEL_MAX], n_made = 0;
+    ort_kernel_of(w->g, n, &kernel);
+    for (uint32_t i = 0; i < kernel.n && !w->failed; i++) {
+        const struct ort_request *r = &kernel.at[i];
+        if (r->is_output)
+            add_output(w, id, r->output);
+        else if (r->n_bytes > 0)
+            made[n_made++] = request(w, r->n_bytes, r->is_plain ? ORT_PLAIN : ORT_WORKSPACE, id);
+        if (r->is_short && n_made)
+            add_event(w, made[--n_made], false);
+    }
+    for (uint32_t k = kernel.n_outputs; k < n->n_out && !w->failed; k++)
+        add_output(w, id, k);
+    while (n_made > 0 && !w->failed)
+        add_event(w, made[--n_made], false);
+    for (uint32_t s = w->end_first[step]; s && !w->failed; s = w->end_next[s])
+        if (w->buffer[s])
+            add_event(w, w->buffer[s], false);
+}
+
+status ort_events_of(const struct graph *g, struct node_list order, const struct storage *s,
+                     const struct liveness *live, struct arena *a, struct ort_events *out) {
+    assert(g && s && live && a && out && live->n_steps == order.n);
+    struct walk w = {.g = g,
+                     .s = s,
+                     .live = live,
+                     .a = a,
+                     .out = out,
+                     .buffer = ARENA_ARRAY(a, uint32_t, s->n),
+                     .end_first = ARENA_ARRAY(a, uint32_t, order.n + 1),
+                     .end_next = ARENA_ARRAY(a, uint32_t, s->n)};
+    *out = (struct ort_events){0};
+    if (!w.buffer || !w.end_first || !w.end_next)
+        return ST_LIMIT;
+    for (uint32_t i = s->n; i-- > 1;)
+        if (!s->is_persistent[i] && !s->is_output[i] && live->from[i] <= live->to[i]) {
+            w.end_next[i] = w.end_first[live->to[i]];
+            w.end_first[live->to[i]] = i;
+        }
+    for (uint32_t i = 0; i < order.n && !w.failed; i++)
+        run_node(&w, order.at[i], i);
+    return w.failed ? ST_LIMIT : ST_OK;
+}
