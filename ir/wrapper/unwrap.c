@@ -80,8 +80,8 @@ static bool is_true(struct wrapper *w) {
 }
 
 static bool is_bare_graph(const struct graph *g, size_t n_outputs) {
-    return !g->inputs.n && !g->inits.n && !g->sparse_inits.n && g->outputs.n == n_outputs &&
-           !g->quantization.n && !g->metadata.n && !g->extra.n && !g->doc;
+    return !g->inputs.n && !g->sparse_inits.n && g->outputs.n == n_outputs && !g->quantization.n &&
+           !g->metadata.n && !g->extra.n && !g->doc;
 }
 
 // The type of an output of a branch: a tensor of the declared elements, and no shape, which would
@@ -95,7 +95,7 @@ static bool is_output_type(const struct type *t, const struct type *declared) {
 static bool is_else(const struct wrapper *w, const struct graph *g) {
     const struct node *branch = w->at[IF], *length;
     if (!g || !is_bare_graph(g, branch->n_out) || g->order.n != branch->n_out + 1 || g->infos.n ||
-        !(length = bare(g, 0, "SequenceLength", 1, 0)) || length->n_out != 1 ||
+        g->inits.n || !(length = bare(g, 0, "SequenceLength", 1, 0)) || length->n_out != 1 ||
         graph_value(g, length->in[0])->outer.i != w->at[CONSTRUCT]->out[0].i)
         return false;
     for (uint32_t k = 0; k < branch->n_out; k++) {

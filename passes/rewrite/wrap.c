@@ -9,17 +9,20 @@
 //     outputs = If(true, then_branch = the plan, else_branch = numbers made from seq)
 //
 // The condition depends on an input, so that no optimization level folds it, and is true for every
-// input. Inputs, initializers and the declared outputs stay outside: for its callers the model is
-// the same. The outputs of the branch have no declared shape, else ONNX Runtime would allocate them
-// before the branch runs. ONNX Runtime keeps the nodes of a branch twice, so the planning metadata
-// of the nodes moves to a table (ir/wrapper/node_table.h). Reading a model undoes all this
-// (ir/wrapper/unwrap.h).
+// input. Inputs, weights and the declared outputs stay outside: for its callers the model is the
+// same. Small constants go inside, where ONNX Runtime folds them and their readers; large ones do
+// not, since it would hold them three times. The outputs of the branch have no declared shape, else
+// ONNX Runtime would allocate them before the branch runs. ONNX Runtime keeps the nodes of a branch
+// twice, so the planning metadata of the nodes moves to a table (ir/wrapper/node_table.h). Reading
+// a model undoes all this (ir/wrapper/unwrap.h).
 #include "passes/rewrite/wrap.h"
 
 #include <string.h>
 
 #include "ir/build.h"
 #include "ir/wrapper/node_table.h"
+
+enum { MAX_INSIDE_BYTES = 1024 }; // of a constant inside the branch
 
 struct wrapping {
     struct model *m;
@@ -93,12 +96,18 @@ static bool can_wrap(const struct model *m) {
            model_opset(m, "") >= 11 && has_good_outputs(m->graph) && find_token_input(m->graph).i;
 }
 
-static bool is_outside(const struct value *v) {
-    return v->is_input || v->init || v->sparse_init;
+static bool is_small(const struct tensor *t) {
+    int64_t n_bytes;
+    return t->payload != PAYLOAD_EXTERNAL && tensor_bytes(t, &n_bytes) &&
+           n_bytes <= MAX_INSIDE_BYTES;
 }
 
-// Inputs and initializers move to the outer graph; the plan captures them. `to`: by value of the
-// plan, the one of the outer graph.
+static bool is_outside(const struct value *v) {
+    return v->is_input || v->sparse_init || (v->init && (v->is_output || !is_small(v->init)));
+}
+
+// Inputs and weights move to the outer graph; the plan captures them. `to`: by value of the plan,
+// the one of the outer graph.
 static bool move_out(struct wrapping *w, value_id *to) {
     for (uint32_t i = 1; i < w->plan->values.n; i++) {
         struct value *v = &w->plan->values.at[i];
@@ -152,12 +161,17 @@ static bool make_outputs(struct wrapping *w, value_id *to) {
 static bool move_lists(struct wrapping *w, const value_id *to) {
     struct graph *plan = w->plan, *outer = w->outer;
     struct arena *a = w->m->arena;
-    size_t n = 0;
+    size_t n = 0, n_inits = 0;
     bool ok = true;
     for (size_t i = 0; i < plan->inputs.n && ok; i++)
         ok = VEC_PUSH(a, &outer->inputs, to[plan->inputs.at[i].i]);
-    for (size_t i = 0; i < plan->inits.n && ok; i++)
-        ok = VEC_PUSH(a, &outer->inits, to[plan->inits.at[i].i]);
+    for (size_t i = 0; i < plan->inits.n && ok; i++) {
+        value_id v = plan->inits.at[i];
+        if (!to[v.i].i)
+            plan->inits.at[n_inits++] = v;
+        else
+            ok = VEC_PUSH(a, &outer->inits, to[v.i]);
+    }
     for (size_t i = 0; i < plan->sparse_inits.n && ok; i++)
         ok = VEC_PUSH(a, &outer->sparse_inits, to[plan->sparse_inits.at[i].i]);
     for (size_t i = 0; i < plan->infos.n && ok; i++) {
@@ -168,7 +182,8 @@ static bool move_lists(struct wrapping *w, const value_id *to) {
             ok = VEC_PUSH(a, &outer->infos, to[v.i]);
     }
     plan->infos.n = n;
-    plan->inputs.n = plan->inits.n = plan->sparse_inits.n = 0;
+    plan->inits.n = n_inits;
+    plan->inputs.n = plan->sparse_inits.n = 0;
     return ok;
 }
 

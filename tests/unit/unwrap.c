@@ -41,7 +41,8 @@ static void unwrap(struct scene *s, struct model *m) {
 }
 
 // Takes from a random model what an If cannot hold (functions, training information, annotations)
-// and declarations, whose order may change; adds an input for the token, and metadata.
+// and declarations, whose order may change, and puts weights before small constants; adds an input
+// for the token, and metadata.
 static void prepare(struct model *m) {
     struct graph *g = m->graph;
     m->functions.n = m->training.n = g->quantization.n = 0;
@@ -49,6 +50,17 @@ static void prepare(struct model *m) {
     for (size_t i = 0; i < g->infos.n; i++)
         graph_value(g, g->infos.at[i])->has_info = false;
     g->infos.n = 0;
+    size_t n_first = 0; // the constants that go inside come back behind the others
+    for (size_t i = 0; i < g->inits.n; i++) {
+        value_id v = g->inits.at[i];
+        int64_t n_bytes;
+        const struct value *at = graph_value(g, v);
+        if (at->is_input || at->is_output || at->init->payload == PAYLOAD_EXTERNAL ||
+            !tensor_bytes(at->init, &n_bytes) || n_bytes > 1024) {
+            memmove(&g->inits.at[n_first + 1], &g->inits.at[n_first], (i - n_first) * sizeof v);
+            g->inits.at[n_first++] = v;
+        }
+    }
     for (size_t i = 0; i < g->order.n; i++) { // at least one output of a node
         const struct node *n = graph_node(g, g->order.at[i]);
         if (n->n_out && n->out[0].i && !graph_value(g, n->out[0])->is_output) {
@@ -115,6 +127,8 @@ static const char plan[] =
     "  input %s : f32[]\n"
     "  input %x : f32[2,3]\n"
     "  input %on : bool[]\n"
+    "  input %w : f32[3]\n"
+    "  input %unread : f32[3]\n"
     "  param %w : f32[3] = {1, 2, 3}\n"
     "  param %unread : f32[3] = {1, 2, 3}\n"
     "  const %two : f32[] = {2}\n"
@@ -150,7 +164,8 @@ static void an_awkward_plan_comes_back(void **state) {
     const char *before = text_of(&s, m);
     assert_true(wrap(&s, m));
     assert_int_equal(m->graph->order.n, 5);
-    assert_int_equal(m->graph->inputs.n, 3);
+    assert_int_equal(m->graph->inputs.n, 5);
+    assert_int_equal(m->graph->inits.n, 4); // weights and constants of the wrapper
     assert_int_equal(m->graph->outputs.n, 4);
     assert_null(strstr(text_of(&s, m), "metadata={"));
     unwrap(&s, m);
@@ -195,8 +210,8 @@ static const struct {
      "Mul(%wrap/0, %wrap2/SequenceLength)"},
     {"a plan that reads a constant of the wrapper", "Mul(%wrap/0, %two)",
      "Mul(%wrap/0, %wrap2/const.1)"},
-    {"a constant inside the plan", "    %wrap/0 = Mul(",
-     "    const %in : f32[] = {2}\n    %wrap/0 = Mul("},
+    {"an input of the plan", "    const %two :", "    input %in : f32[]\n    const %two :"},
+    {"a constant as an output of the branch", "    output %wrap2/0\n", "    output %two\n"},
     {"a name hidden by the plan", "    %wrap/0 = Mul(%x, %w)",
      "    %unread = Mul(%x, %w)\n    %wrap/0 = Neg(%unread)"},
     {"metadata of the If", "name=wrap2/If", "name=wrap2/If metadata={a=\"b\"}"},
