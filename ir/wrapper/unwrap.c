@@ -88,23 +88,36 @@ static bool is_bare_graph(const struct graph *g, size_t n_outputs) {
 // let ONNX Runtime allocate it before the branch runs.
 static bool is_output_type(const struct type *t, const struct type *declared) {
     return t && declared && t->kind == TYPE_TENSOR && declared->kind == TYPE_TENSOR &&
-           t->elem == declared->elem && !t->has_shape;
+           t->elem == declared->elem && elem_text(t->elem) && !t->has_shape;
 }
 
-// The else-branch: a Cast of the length of the sequence for each output.
+// The else-branch: a Cast of the length of the sequence for each element type of the outputs.
 static bool is_else(const struct wrapper *w, const struct graph *g) {
     const struct node *branch = w->at[IF], *length;
-    if (!g || !is_bare_graph(g, branch->n_out) || g->order.n != branch->n_out + 1 || g->infos.n ||
-        g->inits.n || !(length = bare(g, 0, "SequenceLength", 1, 0)) || length->n_out != 1 ||
+    bool seen[ELEM_LIMIT_] = {0};
+    size_t n_types = 0;
+    if (!g || !is_bare_graph(g, branch->n_out) || g->infos.n || g->inits.n || !g->order.n ||
+        !(length = bare(g, 0, "SequenceLength", 1, 0)) || length->n_out != 1 ||
         graph_value(g, length->in[0])->outer.i != w->at[CONSTRUCT]->out[0].i)
         return false;
     for (uint32_t k = 0; k < branch->n_out; k++) {
-        const struct node *cast = bare(g, k + 1, "Cast", 1, 1);
         const struct type *declared = graph_value(w->outer, branch->out[k])->type;
-        value_id v = g->outputs.at[k];
-        if (!cast || cast->n_out != 1 || cast->out[0].i != v.i || !reads(cast, 0, length) ||
-            !is_output_type(graph_value(g, v)->type, declared) ||
-            node_int(cast, "to", 0) != (int64_t)declared->elem)
+        if (!is_output_type(graph_value(g, g->outputs.at[k])->type, declared))
+            return false;
+        n_types += !seen[declared->elem];
+        seen[declared->elem] = true;
+    }
+    if (g->order.n != n_types + 1)
+        return false;
+    for (size_t i = 1; i < g->order.n; i++) {
+        const struct node *cast = bare(g, i, "Cast", 1, 1);
+        if (!cast || cast->n_out != 1 || !reads(cast, 0, length))
+            return false;
+    }
+    for (uint32_t k = 0; k < branch->n_out; k++) { // each type has its own Cast
+        const struct value *v = graph_value(g, g->outputs.at[k]);
+        int64_t to = v->def.i ? node_int(graph_node(g, v->def), "to", 0) : 0;
+        if (to != (int64_t)v->type->elem)
             return false;
     }
     return true;

@@ -53,15 +53,19 @@ static const char *free_scope(const struct graph *g, struct arena *a) {
     return scope;
 }
 
-// An input that callers give, of a type that Compress and SequenceConstruct support.
+// A tensor of elements that the wrapper's operators support in ONNX Runtime.
+static bool is_supported(const struct type *t) {
+    return t && t->kind == TYPE_TENSOR &&
+           (t->elem == ELEM_BOOL || t->elem == ELEM_F16 || t->elem == ELEM_F32 ||
+            t->elem == ELEM_F64 || (elem_is_int(t->elem) && elem_bits(t->elem) >= 8));
+}
+
+// An input that callers give.
 static value_id find_token_input(const struct graph *g) {
     for (size_t i = 0; i < g->inputs.n; i++) {
         const struct value *v = graph_value(g, g->inputs.at[i]);
         const struct type *t = v->type;
-        if (v->init || v->sparse_init || !t || t->kind != TYPE_TENSOR || !t->has_shape || !t->rank)
-            continue;
-        if (t->elem == ELEM_BOOL || t->elem == ELEM_F16 || t->elem == ELEM_F32 ||
-            t->elem == ELEM_F64 || (elem_is_int(t->elem) && elem_bits(t->elem) >= 8))
+        if (!v->init && !v->sparse_init && is_supported(t) && t->has_shape && t->rank)
             return g->inputs.at[i];
     }
     return VALUE_NONE;
@@ -79,12 +83,13 @@ static bool is_hidden(const struct graph *g, const char *name) {
     return false;
 }
 
-// Whether the outputs that nodes compute are declared as tensors and not hidden, and there are any.
+// Whether the outputs that nodes compute are supported and not hidden, and there are any.
 static bool has_good_outputs(const struct graph *g) {
     bool computed = false;
     for (size_t i = 0; i < g->outputs.n; i++) {
         const struct value *v = graph_value(g, g->outputs.at[i]);
-        if (v->def.i && (!v->type || v->type->kind != TYPE_TENSOR || is_hidden(g, v->name)))
+        bool is_bfloat = v->type && v->type->kind == TYPE_TENSOR && v->type->elem == ELEM_BF16;
+        if (v->def.i && (!(is_supported(v->type) || is_bfloat) || is_hidden(g, v->name)))
             return false;
         computed |= v->def.i != 0;
     }
@@ -187,7 +192,7 @@ static bool move_lists(struct wrapping *w, const value_id *to) {
     return ok;
 }
 
-// For each output of the plan a number of its element type.
+// A number for each output of the plan. Outputs of one element type share it.
 static struct graph *make_else(struct wrapping *w, value_id sequence) {
     struct graph *g = graph_new(w->m, w->outer);
     value_id seq = g ? graph_resolve(g, graph_value(w->outer, sequence)->name) : VALUE_NONE;
@@ -197,15 +202,18 @@ static struct graph *make_else(struct wrapping *w, value_id sequence) {
     struct builder b = builder_make(g, w->d);
     b.scope = str_format(w->scratch, "%s/else", w->scope);
     value_id length = b.scope ? BUILD(&b, "SequenceLength", seq) : VALUE_NONE;
-    for (size_t k = 0; length.i && k < w->plan->outputs.n && !b.failed; k++) {
+    value_id number[ELEM_LIMIT_] = {0};
+    for (size_t k = 0; length.i && k < w->plan->outputs.n; k++) {
         enum elem e = graph_value(w->plan, w->plan->outputs.at[k])->type->elem;
-        value_id v = build_op(&b, "Cast", VALUES(length), ATTRS(attr_int("to", e)));
-        if (v.i)
-            graph_value(g, v)->type = type_unranked(w->m->arena, e);
-        if (!v.i || !graph_value(g, v)->type || !graph_add_output(g, v))
+        if (!number[e].i) {
+            number[e] = build_op(&b, "Cast", VALUES(length), ATTRS(attr_int("to", e)));
+            if (number[e].i)
+                graph_value(g, number[e])->type = type_unranked(w->m->arena, e);
+        }
+        if (!number[e].i || !graph_value(g, number[e])->type || !graph_add_output(g, number[e]))
             return NULL;
     }
-    return length.i && !b.failed ? g : NULL;
+    return length.i ? g : NULL;
 }
 
 static struct attr branch(const char *name, struct graph *g) {

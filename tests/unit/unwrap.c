@@ -70,8 +70,8 @@ static void prepare(struct model *m) {
     }
     for (size_t i = 0; i < g->outputs.n; i++) {
         struct value *v = graph_value(g, g->outputs.at[i]);
-        if (!v->type || v->type->kind != TYPE_TENSOR)
-            v->type = type_unranked(m->arena, ELEM_F32);
+        if (!v->type || v->type->kind != TYPE_TENSOR || v->type->elem != ELEM_F16)
+            v->type = type_unranked(m->arena, i % 2 ? ELEM_F32 : ELEM_I64);
         if (v->def.i && strncmp(v->name, "out:", 4) != 0) // subgraphs may hide its name
             assert_true(graph_rename(g, g->outputs.at[i], str_format(m->arena, "out:%s", v->name)));
     }
@@ -200,6 +200,10 @@ static const struct {
      "Neg(%wrap2/SequenceLength) name=wrap2/else"},
     {"another element type", "Cast(%wrap2/else/SequenceLength, to=1)",
      "Cast(%wrap2/else/SequenceLength, to=7)"},
+    {"a second number of one type", "    output %wrap2/else/Cast\n",
+     "    %more = Cast(%wrap2/else/SequenceLength, to=1) : f32[*]\n    output %more\n"},
+    {"a length as an output", "    output %wrap2/else/Cast\n",
+     "    output %wrap2/else/SequenceLength\n"},
     {"a shape of an output of the branch", "%wrap2/0 = Mul(%wrap/0, %two) : f32[*]",
      "%wrap2/0 = Mul(%wrap/0, %two) : f32[2,3]"},
     {"an output of the branch that nothing computes", "    output %wrap2/0\n", "    output %x\n"},
