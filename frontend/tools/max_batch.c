@@ -130,7 +130,7 @@ static status try_problem(struct batch_search *k, struct model *step, const stru
     struct solve_options o = k->settings->solve;
     for (int round = 0; round < MAX_ROUNDS; round++) {
         struct schedule s;
-        bool found;
+        bool found = false;
         status st = search_once(k, p, &o, a, &s, &found);
         if (st || !found)
             return st ? st : look_for_proof(k, step, r, a);

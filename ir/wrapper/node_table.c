@@ -122,26 +122,25 @@ static status read_header(struct table *t, const char *text, size_t n) {
     return ST_OK;
 }
 
-// The value in text[0 .. n-1]; NULL: an unknown escape, or out of memory.
-static const char *read_value(const struct table *t, const struct node *node, const char *text,
-                              size_t n) {
-    if (n == 2 && memcmp(text, "\\=", 2) == 0)
-        return node->name;
-    if (n == 2 && memcmp(text, "\\0", 2) == 0)
-        return "";
-    struct str value = str_make(t->m->arena);
+// The value in text[0 .. n-1]; false: an unknown escape.
+static bool read_value(const struct node *node, const char *text, size_t n, struct str *value) {
+    bool is_name = n == 2 && memcmp(text, "\\=", 2) == 0;
+    if (is_name && node->name)
+        str_add(value, node->name);
+    if (is_name || (n == 2 && memcmp(text, "\\0", 2) == 0))
+        return !is_name || node->name;
     for (size_t i = 0; i < n; i++) {
         char c = text[i];
         if (c == '\\') {
             const char *known = i + 1 < n ? strchr("\\tn", text[i + 1]) : NULL;
             if (!known || !*known)
-                return NULL;
+                return false;
             c = text[i + 1] == 't' ? '\t' : text[i + 1] == 'n' ? '\n' : '\\';
             i++;
         }
-        str_add_char(&value, c);
+        str_add_char(value, c);
     }
-    return value.failed ? NULL : str_text(&value);
+    return true;
 }
 
 static status read_row(const struct table *t, struct node *node, const char *text, size_t n) {
@@ -153,11 +152,13 @@ static status read_row(const struct table *t, struct node *node, const char *tex
         if (k == t->n_columns)
             return bad_table(t, "a line has more values than there are columns");
         if (length) {
-            const char *value = read_value(t, node, text + at, length);
-            if (!value || pairs_get(&node->metadata, t->column[k]))
+            struct str value = str_make(t->m->arena);
+            if (!read_value(node, text + at, length, &value) ||
+                pairs_get(&node->metadata, t->column[k]))
                 return bad_table(t, "a wrong value of %s for node %s", t->column[k],
                                  node->name ? node->name : "");
-            if (!pairs_set(&node->metadata, t->m->arena, t->column[k], value))
+            if (value.failed ||
+                !pairs_set(&node->metadata, t->m->arena, t->column[k], str_text(&value)))
                 return diag_out_of_memory(t->d);
         }
         at += length + 1;

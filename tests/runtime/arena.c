@@ -3,19 +3,16 @@
 // Only where a new region lies is taken from the real arena.
 //
 //     arena LIBRARY SESSION.onnx [STEP.onnx ...]     SESSION: any small model, to get a session
-#include <string.h>
+#include <stdio.h>
 
-#include "frontend/load.h"
 #include "ir/base/rng.h"
-#include "ir/runtime/ort_session.h"
-#include "ir/runtime/runtime.h"
-#include "passes/pass.h"
 #include "tests/runtime/ort_api.h"
+#include "tests/runtime/predicted.h"
 
 enum { N_RANDOM = 20000, N_SLOTS = 200 };
 
 struct both {
-    ort_table ort;
+    struct ort_step step;
     ort_handle allocator;
     struct arena scratch;
     struct ort_arena model;
@@ -61,7 +58,7 @@ static bool is_same(struct both *b, const struct slot *s) {
 }
 
 static bool request(struct both *b, int64_t n_bytes, struct slot *s) {
-    s->real = ort_alloc(b->ort, b->allocator, (size_t)n_bytes);
+    s->real = ort_step_alloc(&b->step, b->allocator, (size_t)n_bytes);
     s->chunk = ort_arena_alloc(&b->model, n_bytes, true);
     b->n_requests++;
     if (is_same(b, s))
@@ -73,7 +70,7 @@ static bool request(struct both *b, int64_t n_bytes, struct slot *s) {
 
 static void release(struct both *b, struct slot *s) {
     if (s->real)
-        ort_free(b->ort, b->allocator, s->real);
+        ort_step_free(&b->step, b->allocator, s->real);
     ort_arena_free(&b->model, s->chunk);
     *s = (struct slot){0};
 }
@@ -112,39 +109,18 @@ static bool replay_random(struct both *b) {
     return same;
 }
 
-static status events_of(struct both *b, const char *path, struct ort_events *out) {
-    struct diags d = diags_make(&b->scratch);
-    struct pool names = pool_make(&b->scratch);
-    struct options options = options_make(&b->scratch);
-    struct pass_pipeline p;
-    struct pass_context c = {.arena = &b->scratch, .diags = &d, .options = &options};
-    struct model *m;
-    status st = load_model(&b->scratch, &names, &d, path, &m);
-    if (!st)
-        st = pass_add_options(&options, &d);
-    if (!st)
-        st = pass_pipeline_parse(&b->scratch, &d, "shapes,costs", &p);
-    if (!st)
-        st = pass_pipeline_run(&p, m, &c, NULL);
-    if (!st)
-        st = runtime_events(m->graph, &b->scratch, &d, out);
-    for (size_t i = 0; st && i < d.list.n; i++)
-        fprintf(stderr, "%s\n", d.list.at[i].text);
-    return st;
-}
-
 int main(int n_args, char **args) {
     struct mem mem = mem_make(MEM_UNLIMITED);
     bool same = n_args > 2;
     for (int i = 2; i < n_args && same; i++) { // each on a session of its own
-        struct both b = {.ort = ort_load(args[1]), .scratch = arena_make(&mem)};
+        struct both b = {.scratch = arena_make(&mem)};
         struct ort_events e;
-        b.allocator = ort_session_allocator(b.ort, args[2]);
+        ort_step_open(&b.step, args[1], args[2], &(struct ort_settings){99, true, true});
+        b.allocator = ort_step_allocator(&b.step);
         ort_arena_reset(&b.model, &b.scratch);
-        if (i == 2)
-            same = replay_random(&b);
-        else
-            same = !events_of(&b, args[i], &e) && replay(&b, &e) && replay(&b, &e);
+        if (i > 2)
+            predicted_events(args[i], &b.scratch, &e);
+        same = i == 2 ? replay_random(&b) : replay(&b, &e) && replay(&b, &e);
         printf("%s %s: %lld requests, %zu regions\n", same ? "ok  " : "FAIL",
                i == 2 ? "random" : args[i], (long long)b.n_requests, b.model.n_regions);
         arena_free(&b.scratch);
