@@ -149,7 +149,6 @@ uint32_t ort_arena_alloc(struct ort_arena *o, int64_t n_bytes, bool write) {
     remove_free(o, chunk);
     if (has >= 2 * size || has - size >= MAX_UNSPLIT_BYTES)
         split(o, chunk, size);
-    o->chunks.at[chunk].used_bytes = n_bytes;
     if (write)
         ort_arena_write(o, chunk, 0, n_bytes);
     return chunk;

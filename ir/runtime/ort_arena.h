@@ -20,7 +20,6 @@ enum { ORT_ARENA_NONE = 0 }; // the chunk of an empty request; no request got it
 
 struct ort_chunk {
     int64_t at, n_bytes;    // address, size
-    int64_t used_bytes;     // of the request that holds it, before rounding
     uint32_t before, after; // neighbours in the region, or ORT_ARENA_NONE
     uint32_t region;        // index
     bool is_free;

@@ -57,8 +57,6 @@ static void run_node(struct walk *w, node_id id, uint32_t step) {
             add_output(w, id, r->output);
         else if (r->n_bytes > 0)
             made[n_made++] = request(w, r->n_bytes, r->is_plain ? ORT_PLAIN : ORT_WORKSPACE, id);
-        if (r->is_short && n_made)
-            add_event(w, made[--n_made], false);
     }
     for (uint32_t k = kernel.n_outputs; k < n->n_out && !w->failed; k++)
         add_output(w, id, k);

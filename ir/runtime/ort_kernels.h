@@ -10,7 +10,6 @@ struct ort_request {
     uint32_t output; // which
     int64_t n_bytes; // of a workspace
     bool is_plain;   // by malloc, not from the arena
-    bool is_short;   // released before the next request; else when the kernel ends
 };
 
 struct ort_kernel {

@@ -169,14 +169,13 @@ static struct graph *branch_graph(const struct node *n, const char *name) {
     return a && a->kind == ATTR_GRAPH && !a->ref ? a->g : NULL;
 }
 
-// Whether nothing else of the model refers to names of the graph or gives operators a meaning.
-static bool is_plain_model(const struct model *m) {
+bool unwrap_is_plain(const struct model *m) {
     return !m->functions.n && !m->training.n && !m->graph->quantization.n && m->ir_version >= 4 &&
            model_opset(m, "") >= 11;
 }
 
 static bool is_wrapped(struct wrapper *w, struct arena *a) {
-    if (!is_plain_model(w->outer->model) || !is_true(w))
+    if (!unwrap_is_plain(w->outer->model) || !is_true(w))
         return false;
     w->plan = branch_graph(w->at[IF], "then_branch");
     return is_then(w, a) && is_else(w, branch_graph(w->at[IF], "else_branch"));

@@ -13,6 +13,10 @@
 
 #include "ir/graph.h"
 
+// Whether a model may hold a plan in an If: nothing else of it refers to names of the graph or
+// gives operators a meaning.
+bool unwrap_is_plain(const struct model *m);
+
 // Takes a plan out of its If and sets m->was_wrapped. Error: the table of node metadata does not
 // fit the plan, or out of memory.
 status unwrap_model(struct model *m, struct diags *d);

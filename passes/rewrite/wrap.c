@@ -21,6 +21,7 @@
 
 #include "ir/build.h"
 #include "ir/wrapper/node_table.h"
+#include "ir/wrapper/unwrap.h"
 
 enum { MAX_INSIDE_BYTES = 1024 }; // of a constant inside the branch
 
@@ -97,8 +98,7 @@ static bool has_good_outputs(const struct graph *g) {
 }
 
 static bool can_wrap(const struct model *m) {
-    return !m->functions.n && !m->training.n && !m->graph->quantization.n && m->ir_version >= 4 &&
-           model_opset(m, "") >= 11 && has_good_outputs(m->graph) && find_token_input(m->graph).i;
+    return unwrap_is_plain(m) && has_good_outputs(m->graph) && find_token_input(m->graph).i;
 }
 
 static bool is_small(const struct tensor *t) {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "ir/base/rng.h"
-#include "tests/runtime/ort_api.h"
+#include "tests/runtime/ort_step.h"
 #include "tests/runtime/predicted.h"
 
 enum { N_RANDOM = 20000, N_SLOTS = 200 };

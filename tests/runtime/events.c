@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/runtime/ort_api.h"
+#include "tests/runtime/ort_step.h"
 #include "tests/runtime/predicted.h"
 
 enum { MAX_EVENTS = 1 << 18, UNIT_BYTES = 64 };
@@ -69,11 +69,16 @@ static int64_t rounded(int64_t n_bytes) {
 
 struct cursor {
     const struct ort_events *e;
-    int *request; // by buffer: its number
-    char *ended;  // by request: 1 for a predicted release, 2 for a real one since the last request
+    int *request;    // by buffer: its number
+    bool *unmatched; // by request: released, but only predicted so, or only in reality
     size_t at;
-    int n_requests;
+    int n_requests, n_unmatched;
 };
+
+static void end(struct cursor *c, int request) {
+    c->unmatched[request] = !c->unmatched[request];
+    c->n_unmatched += c->unmatched[request] ? 1 : -1;
+}
 
 // The releases up to the next request, or to the end.
 static void read_predicted(struct cursor *c) {
@@ -83,7 +88,7 @@ static void read_predicted(struct cursor *c) {
             continue;
         if (x->is_alloc)
             return;
-        c->ended[c->request[x->buffer]] ^= 1;
+        end(c, c->request[x->buffer]);
     }
 }
 
@@ -93,16 +98,14 @@ static int fail(const char *path, int request, const char *what) {
 }
 
 static int compare(const char *path, struct cursor *c) {
-    int from = 0; // requests that ended before are compared
     for (int i = 0; i <= n_seen; i++) {
         if (i < n_seen && !seen[i].n_bytes) {
-            c->ended[seen[i].request] ^= 1;
+            end(c, seen[i].request);
             continue;
         }
         read_predicted(c);
-        for (int k = from; k < c->n_requests; k++)
-            if (c->ended[k])
-                return fail(path, k, "not released when predicted");
+        if (c->n_unmatched)
+            return fail(path, c->n_requests, "before it, other releases than predicted");
         if (i == n_seen || c->at == c->e->list.n)
             break;
         const struct ort_event *x = &c->e->list.at[c->at++];
@@ -131,8 +134,8 @@ static int check(const char *library, const char *path, struct mem *mem) {
     ort_step_release_outputs(&s);
     struct cursor c = {.e = &e,
                        .request = ARENA_ARRAY(&a, int, e.buffers.n),
-                       .ended = ARENA_ARRAY(&a, char, e.buffers.n + (size_t)n_requests)};
-    int failed = c.request && c.ended ? compare(path, &c) : 1;
+                       .unmatched = ARENA_ARRAY(&a, bool, e.buffers.n + (size_t)n_requests)};
+    int failed = c.request && c.unmatched ? compare(path, &c) : 1;
     arena_free(&a);
     return failed;
 }

@@ -10,28 +10,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "frontend/load.h"
-#include "ir/runtime/ort_session.h"
 #include "ir/runtime/runtime.h"
 #include "ir/runtime/runtime_fuse.h"
-#include "passes/pass.h"
+#include "tests/runtime/predicted.h"
 
 struct run {
     struct arena arena;
     struct diags d;
-    struct options options;
     struct model *m;
 };
-
-// Types of the values between, and the workspace of nodes, are not in the file.
-static status prepare(struct run *r) {
-    struct pass_pipeline p;
-    struct pass_context c = {.arena = &r->arena, .diags = &r->d, .options = &r->options};
-    status st = pass_add_options(&r->options, &r->d);
-    if (!st)
-        st = pass_pipeline_parse(&r->arena, &r->d, "shapes,costs", &p);
-    return st ? st : pass_pipeline_run(&p, r->m, &c, NULL);
-}
 
 static const char *name_of(const struct graph *g, const struct node *n) {
     return n->name ? n->name : graph_value(g, n->out[0])->name;
@@ -39,9 +26,7 @@ static const char *name_of(const struct graph *g, const struct node *n) {
 
 static status predict(struct run *r, const char *what) {
     struct runtime_report report;
-    status st = prepare(r);
-    if (!st)
-        st = runtime_peak(r->m, RUNTIME_ORT, &r->arena, &r->d, &report);
+    status st = runtime_peak(r->m, RUNTIME_ORT, &r->arena, &r->d, &report);
     if (st)
         return st;
     if (strcmp(what, "peak") == 0)
@@ -58,36 +43,23 @@ static status predict(struct run *r, const char *what) {
 }
 
 // One line per request: A or F, buffer, bytes, kind, operator and name of the node that makes it.
-static status print_events(struct run *r, bool fused) {
-    struct ort_events e;
-    status st = prepare(r);
+static status print_events(struct run *r, const struct ort_events *e) {
     const struct graph *g = r->m->graph;
-    if (!st && fused)
-        st = runtime_fuse(r->m->graph, &r->arena, &r->d);
-    if (!st)
-        st = runtime_events(g, &r->arena, &r->d, &e);
-    for (size_t i = 0; !st && i < e.list.n; i++) {
-        const struct ort_buffer *b = &e.buffers.at[e.list.at[i].buffer];
-        printf("%c %u %lld %d %s %s\n", e.list.at[i].is_alloc ? 'A' : 'F', e.list.at[i].buffer,
+    for (size_t i = 0; i < e->list.n; i++) {
+        const struct ort_buffer *b = &e->buffers.at[e->list.at[i].buffer];
+        printf("%c %u %lld %d %s %s\n", e->list.at[i].is_alloc ? 'A' : 'F', e->list.at[i].buffer,
                (long long)b->n_bytes, (int)b->kind, graph_node(g, b->node)->type,
                name_of(g, graph_node(g, b->node)));
     }
-    return st;
+    return ST_OK;
 }
 
 // The memory of the session after each run, in bytes: without and with memory patterns.
-static status print_runs(struct run *r, bool fused) {
-    struct ort_events e;
+static status print_runs(struct run *r, const struct ort_events *e) {
     struct ort_session plain, pattern;
-    status st = prepare(r);
-    if (!st && fused)
-        st = runtime_fuse(r->m->graph, &r->arena, &r->d);
+    status st = ort_session_of(e, false, &r->arena, &plain);
     if (!st)
-        st = runtime_events(r->m->graph, &r->arena, &r->d, &e);
-    if (!st)
-        st = ort_session_of(&e, false, &r->arena, &plain);
-    if (!st)
-        st = ort_session_of(&e, true, &r->arena, &pattern);
+        st = ort_session_of(e, true, &r->arena, &pattern);
     for (int i = 0; i < ORT_SESSION_RUNS && !st; i++)
         printf("%lld %lld\n", (long long)plain.run_bytes[i], (long long)pattern.run_bytes[i]);
     return st;
@@ -96,22 +68,26 @@ static status print_runs(struct run *r, bool fused) {
 static status answer(struct run *r, const char *what) {
     bool fused = strncmp(what, "fused-", 6) == 0;
     const char *name = fused ? what + 6 : what;
-    if (strcmp(name, "events") == 0)
-        return print_events(r, fused);
-    return strcmp(name, "runs") == 0 ? print_runs(r, fused) : predict(r, what);
+    struct ort_events e;
+    if (strcmp(name, "events") != 0 && strcmp(name, "runs") != 0)
+        return predict(r, what);
+    status st = fused ? runtime_fuse(r->m->graph, &r->arena, &r->d) : ST_OK;
+    if (!st)
+        st = runtime_events(r->m->graph, &r->arena, &r->d, &e);
+    if (st)
+        return st;
+    return strcmp(name, "runs") == 0 ? print_runs(r, &e) : print_events(r, &e);
 }
 
 int main(int n_args, char **args) {
     struct mem mem = mem_make(MEM_UNLIMITED);
     struct run r = {.arena = arena_make(&mem)};
-    struct pool names = pool_make(&r.arena);
+    if (n_args != 3)
+        return ST_USAGE;
     r.d = diags_make(&r.arena);
-    r.options = options_make(&r.arena);
-    status st = n_args == 3 ? load_model(&r.arena, &names, &r.d, args[2], &r.m) : ST_USAGE;
-    if (!st) {
-        st = answer(&r, args[1]);
-        model_close(r.m);
-    }
+    r.m = predicted_model(args[2], &r.arena, &r.d);
+    status st = answer(&r, args[1]);
+    model_close(r.m);
     for (size_t i = 0; st && i < r.d.list.n; i++)
         fprintf(stderr, "%s\n", r.d.list.at[i].text);
     arena_free(&r.arena);

@@ -8,24 +8,34 @@
 #include "ir/runtime/runtime.h"
 #include "passes/pass.h"
 
-void predicted_events(const char *path, struct arena *a, struct ort_events *out) {
-    struct diags d = diags_make(a);
-    struct pool names = pool_make(a);
+static void must(status st, const struct diags *d) {
+    for (size_t i = 0; st && i < d->list.n; i++)
+        fprintf(stderr, "%s\n", d->list.at[i].text);
+    if (st)
+        exit((int)st);
+}
+
+struct model *predicted_model(const char *path, struct arena *a, struct diags *d) {
+    struct pool *names = ARENA_NEW(a, struct pool);
     struct options options = options_make(a);
     struct pass_pipeline p;
-    struct pass_context c = {.arena = a, .diags = &d, .options = &options};
-    struct model *m;
-    status st = load_model(a, &names, &d, path, &m);
+    struct pass_context c = {.arena = a, .diags = d, .options = &options};
+    struct model *m = NULL;
+    if (!names)
+        exit((int)ST_LIMIT);
+    *names = pool_make(a);
+    status st = load_model(a, names, d, path, &m);
     if (!st)
-        st = pass_add_options(&options, &d);
+        st = pass_add_options(&options, d);
     if (!st)
-        st = pass_pipeline_parse(a, &d, "shapes,costs", &p);
+        st = pass_pipeline_parse(a, d, "shapes,costs", &p);
     if (!st)
         st = pass_pipeline_run(&p, m, &c, NULL);
-    if (!st)
-        st = runtime_events(m->graph, a, &d, out);
-    for (size_t i = 0; st && i < d.list.n; i++)
-        fprintf(stderr, "%s\n", d.list.at[i].text);
-    if (st)
-        exit(1);
+    must(st, d);
+    return m;
+}
+
+void predicted_events(const char *path, struct arena *a, struct ort_events *out) {
+    struct diags d = diags_make(a);
+    must(runtime_events(predicted_model(path, a, &d)->graph, a, &d, out), &d);
 }

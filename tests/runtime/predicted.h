@@ -1,7 +1,12 @@
 // What the runtime model says of a file, for comparison with the real ONNX Runtime.
 #pragma once
 
+#include "ir/graph.h"
 #include "ir/runtime/ort_session.h"
 
-// The requests of one run. Errors end the program; `out` is allocated in `a`.
+// The model in a file, with the types of all values and the workspace of all nodes, which are not
+// in it. Errors end the program here and below; results are allocated in `a`.
+struct model *predicted_model(const char *path, struct arena *a, struct diags *d);
+
+// The requests of one run.
 void predicted_events(const char *path, struct arena *a, struct ort_events *out);

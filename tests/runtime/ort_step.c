@@ -1,6 +1,6 @@
-// ONNX Runtime from C without its header: see ort_api.h. The interface is a table of functions that
-// only grows at its end, so the places below hold for every version from 1.14 on.
-#include "tests/runtime/ort_api.h"
+// ONNX Runtime from C without its header: see ort_step.h. The interface is a table of functions
+// that only grows at its end, so the places below hold for every version from 1.14 on.
+#include "tests/runtime/ort_step.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
