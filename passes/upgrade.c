@@ -2,21 +2,23 @@
 // rules and gradient rules handle one form only, and gradients can use its operators (ScatterND
 // with a sum, LayerNormalization, …). Most changes between versions turn attributes into inputs. A
 // few change the meaning: Softmax flattened its input, BatchNormalization had five outputs,
-// Upsample became Resize. Models of opset 17 and later stay as they are. Models of IR version 3
-// list their initializers among the inputs; these are removed from the inputs.
+// Upsample became Resize. Models of opset 17 and later stay as they are, except where a function is
+// of another opset (passes/inline.c). Models of IR version 3 list their initializers among the
+// inputs; these are removed from the inputs.
 #include <math.h>
 #include <string.h>
 
 #include "ir/build.h"
 #include "passes/pass.h"
+#include "passes/upgrade.h"
 
-enum { TARGET_OPSET = 17, TARGET_IR = 8 };
+enum { TARGET_IR = 8 };
 
 struct upgrade {
     struct graph *g;
     struct builder b;
     struct pass_context *c;
-    int64_t from; // opset of the model
+    int64_t from, to; // opsets
 };
 
 typedef void upgrade_rule(struct upgrade *u, node_id id);
@@ -84,9 +86,57 @@ static void up_axes(struct upgrade *u, node_id id) {
         ints_to_input(u, id, "axes", 1);
 }
 
+// The step to a version is part of the conversion.
+static bool crosses(const struct upgrade *u, int64_t version) {
+    return u->from < version && u->to >= version;
+}
+
+static void up_reduce(struct upgrade *u, node_id id) {
+    if (crosses(u, 18))
+        ints_to_input(u, id, "axes", 1);
+}
+
 static void up_split(struct upgrade *u, node_id id) {
     if (u->from < 13)
         ints_to_input(u, id, "split", 1);
+    const struct node *n = graph_node(u->g, id);
+    if (crosses(u, 18) && (n->n_in < 2 || !n->in[1].i))
+        set_attr(u, id, attr_int("num_outputs", n->n_out));
+}
+
+static void up_grid_sample(struct upgrade *u, node_id id) {
+    const char *mode = node_text(u->g, graph_node(u->g, id), "mode", "bilinear");
+    if (crosses(u, 20) && strcmp(mode, "nearest") != 0)
+        set_attr(u, id, attr_text("mode", strcmp(mode, "bicubic") == 0 ? "cubic" : "linear"));
+}
+
+static void up_dft(struct upgrade *u, node_id id) {
+    if (!crosses(u, 20))
+        return;
+    const struct attr *axis = take_attr(u, id, "axis");
+    int64_t x = axis && axis->kind == ATTR_INT ? axis->i : 1;
+    set_input(u, id, 2,
+              build_tensor(&u->b, tensor_from_ints(u->g->model->arena, ELEM_I64, &x, NULL, 0)));
+}
+
+// Scale and bias had an element per group, and have one per channel since opset 21.
+static void up_group_norm(struct upgrade *u, node_id id) {
+    const struct node *n = graph_node(u->g, id);
+    int64_t groups = node_int(n, "num_groups", 1), one = 1, two = 2, last = -1;
+    if (!crosses(u, 21))
+        return;
+    value_id channels = BUILD(&u->b, "Slice", BUILD(&u->b, "Shape", n->in[0]),
+                              build_ints(&u->b, &one, 1), build_ints(&u->b, &two, 1));
+    value_id n_groups = build_ints(&u->b, &groups, 1);
+    value_id shape =
+        build_op(&u->b, "Concat", VALUES(n_groups, BUILD(&u->b, "Div", channels, n_groups)),
+                 ATTRS(attr_int("axis", 0)));
+    for (uint32_t k = 1; k < 3; k++) {
+        value_id column =
+            BUILD(&u->b, "Unsqueeze", graph_node(u->g, id)->in[k], build_ints(&u->b, &one, 1));
+        value_id wide = BUILD(&u->b, "Expand", column, shape);
+        set_input(u, id, k, BUILD(&u->b, "Reshape", wide, build_ints(&u->b, &last, 1)));
+    }
 }
 
 static void up_clip(struct upgrade *u, node_id id) {
@@ -227,11 +277,23 @@ static void up_softmax(struct upgrade *u, node_id id) {
 static upgrade_rule *const rules[OP_COUNT_] = {
     [OP_BatchNormalization] = up_batch_norm,
     [OP_Clip] = up_clip,
+    [OP_DFT] = up_dft,
     [OP_Dropout] = up_dropout,
+    [OP_GridSample] = up_grid_sample,
+    [OP_GroupNormalization] = up_group_norm,
     [OP_Hardmax] = up_softmax,
     [OP_LogSoftmax] = up_softmax,
     [OP_Pad] = up_pad,
+    [OP_ReduceL1] = up_reduce,
+    [OP_ReduceL2] = up_reduce,
+    [OP_ReduceLogSum] = up_reduce,
+    [OP_ReduceLogSumExp] = up_reduce,
+    [OP_ReduceMax] = up_reduce,
+    [OP_ReduceMean] = up_reduce,
+    [OP_ReduceMin] = up_reduce,
+    [OP_ReduceProd] = up_reduce,
     [OP_ReduceSum] = up_axes,
+    [OP_ReduceSumSquare] = up_reduce,
     [OP_Resize] = up_resize,
     [OP_RoiAlign] = up_roi_align,
     [OP_Scatter] = up_scatter,
@@ -256,51 +318,67 @@ static void remove_initializer_inputs(struct graph *g) {
     g->inputs.n = n;
 }
 
-static status upgrade_graph(struct graph *g, int64_t from, struct pass_context *c) {
-    struct upgrade u = {.g = g, .b = builder_make(g, c->diags), .c = c, .from = from};
+static status upgrade_at(struct upgrade *u, node_id id) {
+    const struct node *n = graph_node(u->g, id);
+    if (rules[n->op])
+        rules[n->op](u, id);
+    return u->b.failed;
+}
+
+static struct upgrade open_upgrade(struct graph *g, int64_t from, int64_t to,
+                                   struct pass_context *c) {
+    struct upgrade u = {.g = g, .b = builder_make(g, c->diags), .c = c, .from = from, .to = to};
     u.b.scope = "upgrade";
+    return u;
+}
+
+status upgrade_node(struct graph *g, node_id id, int64_t from, int64_t to, struct pass_context *c) {
+    struct upgrade u = open_upgrade(g, from, to, c);
+    u.b.scope = node_called(g, id); // a subgraph must not hide a name of the graph around it
+    return upgrade_at(&u, id);
+}
+
+static status upgrade_graph(struct graph *g, int64_t from, int64_t to, struct pass_context *c) {
+    struct upgrade u = open_upgrade(g, from, to, c);
     size_t n_order = g->order.n;
     status st = ST_OK;
-    for (size_t i = 0; i < n_order && !u.b.failed && !st; i++) {
+    for (size_t i = 0; i < n_order && !st; i++) {
+        struct graph *sub;
         node_id id = g->order.at[i];
-        const struct node *n = graph_node(g, id);
-        if (rules[n->op])
-            rules[n->op](&u, id);
-        n = graph_node(g, id);
-        for (uint32_t k = 0; k < n->n_attrs && !st; k++) {
-            const struct attr *a = &n->attrs[k];
-            if (a->kind == ATTR_GRAPH && a->g && !a->ref)
-                st = upgrade_graph(a->g, from, c);
-        }
+        st = upgrade_at(&u, id);
+        for (size_t k = 0; !st && (sub = node_subgraph(graph_node(g, id), k)); k++)
+            st = upgrade_graph(sub, from, to, c);
     }
-    st = st ? st : u.b.failed;
     return st || g->order.n == n_order ? st
                                        : graph_sort(g, c->diags); // new nodes were put at the end
 }
 
-static status run(struct model *m, struct pass_context *c) {
+static bool is_standard(const char *domain) {
+    return !domain || !*domain || strcmp(domain, "ai.onnx") == 0;
+}
+
+status upgrade_model(struct model *m, int64_t to, struct pass_context *c) {
     int64_t from = model_opset(m, "");
-    status st = ST_OK;
+    if (from >= to || from == 0)
+        return ST_OK;
+    status st = upgrade_graph(m->graph, from, to, c);
+    for (size_t i = 0; i < m->opsets.n; i++)
+        if (is_standard(m->opsets.at[i].domain))
+            m->opsets.at[i].version = to;
+    pass_progress(c, "upgrade: opset %lld to %lld", (long long)from, (long long)to);
+    return st;
+}
+
+static status run(struct model *m, struct pass_context *c) {
     if (m->ir_version < 4)
         remove_initializer_inputs(m->graph);
     if (m->ir_version < TARGET_IR)
         m->ir_version = TARGET_IR;
-    if (from >= TARGET_OPSET || from == 0)
-        return ST_OK;
-    if (m->functions.n)
-        return diag_error(
-            c->diags, DIAG_UNSUPPORTED, loc_file(m->path),
-            "the model has functions and opset %lld; functions are supported from opset %d on: "
-            "convert the model to a newer opset",
-            (long long)from, TARGET_OPSET);
-    st = upgrade_graph(m->graph, from, c);
-    for (size_t i = 0; i < m->opsets.n; i++) {
-        const char *d = m->opsets.at[i].domain;
-        if (!d || !*d || strcmp(d, "ai.onnx") == 0)
-            m->opsets.at[i].version = TARGET_OPSET;
-    }
-    pass_progress(c, "upgrade: opset %lld to %d", (long long)from, TARGET_OPSET);
-    return st;
+    if (m->functions.n && model_opset(m, "") < UPGRADE_OPSET)
+        return diag_error(c->diags, DIAG_UNSUPPORTED, loc_file(m->path),
+                          "the model has functions and opset %lld: run the pass inline first",
+                          (long long)model_opset(m, ""));
+    return upgrade_model(m, UPGRADE_OPSET, c);
 }
 
 const struct pass pass_upgrade = {
