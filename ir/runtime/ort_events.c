@@ -8,7 +8,6 @@
 struct walk {
     const struct graph *g;
     const struct storage *s;
-    const struct liveness *live;
     struct arena *a;
     struct ort_events *out;
     uint32_t *buffer;    // by storage
@@ -39,7 +38,8 @@ static uint32_t request(struct walk *w, int64_t n_bytes, enum ort_buffer_kind ki
 static void add_output(struct walk *w, node_id id, uint32_t k) {
     const struct node *n = graph_node(w->g, id);
     uint32_t s = n->out[k].i ? w->s->of[n->out[k].i] : 0;
-    if (!s || w->s->is_persistent[s] || w->s->first[s].i != n->out[k].i || !w->s->bytes[s])
+    if (!s || w->s->is_persistent[s] || w->s->first[s].i != n->out[k].i || !w->s->bytes[s] ||
+        w->buffer[s])
         return;
     bool is_output = graph_value(w->g, n->out[k])->is_output;
     w->buffer[s] = request(w, w->s->bytes[s], is_output ? ORT_OUTPUT : ORT_TENSOR, id);
@@ -67,26 +67,46 @@ static void run_node(struct walk *w, node_id id, uint32_t step) {
             add_event(w, w->buffer[s], false);
 }
 
-status ort_events_of(const struct graph *g, struct node_list order, const struct storage *s,
-                     const struct liveness *live, struct arena *a, struct ort_events *out) {
-    assert(g && s && live && a && out && live->n_steps == order.n);
-    struct walk w = {.g = g,
+// The condition of the If: SequenceLength makes a number, Equal a truth value, which is held until
+// the branch has run. What the wrapper does before is empty. Then the If requests the outputs of
+// known shape.
+static uint32_t begin_branch(struct walk *w, const bool *known) {
+    uint32_t length = request(w, (int64_t)sizeof(int64_t), ORT_TENSOR, NODE_NONE);
+    uint32_t condition = request(w, (int64_t)sizeof(bool), ORT_TENSOR, NODE_NONE);
+    add_event(w, length, false);
+    for (size_t i = 0; i < w->g->outputs.n && !w->failed; i++) {
+        const struct value *v = graph_value(w->g, w->g->outputs.at[i]);
+        if (v->def.i && known[w->g->outputs.at[i].i])
+            add_output(w, v->def, v->def_slot);
+    }
+    return condition;
+}
+
+status ort_events_of(const struct ort_execution *x, struct arena *a, struct ort_events *out) {
+    assert(x && x->live->n_steps == x->order.n && a && out);
+    const struct storage *s = x->s;
+    size_t n = x->order.n;
+    struct walk w = {.g = x->g,
                      .s = s,
-                     .live = live,
                      .a = a,
                      .out = out,
                      .buffer = ARENA_ARRAY(a, uint32_t, s->n),
-                     .end_first = ARENA_ARRAY(a, uint32_t, order.n + 1),
+                     .end_first = ARENA_ARRAY(a, uint32_t, n + 1),
                      .end_next = ARENA_ARRAY(a, uint32_t, s->n)};
     *out = (struct ort_events){0};
     if (!w.buffer || !w.end_first || !w.end_next)
         return ST_LIMIT;
-    for (uint32_t i = s->n; i-- > 1;)
-        if (!s->is_persistent[i] && !s->is_output[i] && live->from[i] <= live->to[i]) {
-            w.end_next[i] = w.end_first[live->to[i]];
-            w.end_first[live->to[i]] = i;
+    for (uint32_t i = s->n; i-- > 1;) {
+        uint32_t to = x->live->to[i];
+        if (!s->is_persistent[i] && !s->is_output[i] && x->live->from[i] <= to) {
+            w.end_next[i] = w.end_first[to];
+            w.end_first[to] = i;
         }
-    for (uint32_t i = 0; i < order.n && !w.failed; i++)
-        run_node(&w, order.at[i], i);
+    }
+    uint32_t condition = x->branch_knows ? begin_branch(&w, x->branch_knows) : 0;
+    for (uint32_t i = 0; i < n && !w.failed; i++)
+        run_node(&w, x->order.at[i], i);
+    if (condition)
+        add_event(&w, condition, false);
     return w.failed ? ST_LIMIT : ST_OK;
 }

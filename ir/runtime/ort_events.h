@@ -29,7 +29,16 @@ struct ort_events {
     VEC(struct ort_event) list;
 };
 
-// `s` has the buffers of the memory planner (runtime_alloc.h) and `live` their live ranges in
-// `order`. `out` is allocated in `a`.
-status ort_events_of(const struct graph *g, struct node_list order, const struct storage *s,
-                     const struct liveness *live, struct arena *a, struct ort_events *out);
+// A step as ONNX Runtime executes it.
+struct ort_execution {
+    const struct graph *g;
+    struct node_list order;
+    const struct storage *s;     // buffers of the memory planner (runtime_alloc.h)
+    const struct liveness *live; // their live ranges in `order`
+    // In a branch of an If (passes/rewrite/wrap.c): by value, whether its shape is known. Else
+    // NULL.
+    const bool *branch_knows;
+};
+
+// `out` is allocated in `a`.
+status ort_events_of(const struct ort_execution *x, struct arena *a, struct ort_events *out);

@@ -118,18 +118,25 @@ bool ort_shapes_inferred(const struct graph *g, node_id id, const bool *known, s
     return true;
 }
 
-bool *ort_shapes_known(const struct graph *g, struct arena *a) {
+// Running statistics: a number per channel, whatever is normalized.
+static bool is_statistic(const struct node *n, uint32_t output) {
+    return n->op == OP_BatchNormalization && output > 0;
+}
+
+bool *ort_shapes_known(const struct graph *g, bool is_wrapped, struct arena *a) {
     assert(g && a);
     bool *known = ARENA_ARRAY(a, bool, g->values.n);
     if (!known)
         return NULL;
-    for (uint32_t v = 1; v < g->values.n; v++)
-        known[v] = ort_shapes_declared(g, (value_id){v});
+    for (uint32_t v = 1; v < g->values.n; v++) {
+        bool is_result = g->values.at[v].is_output && g->values.at[v].def.i;
+        known[v] = ort_shapes_declared(g, (value_id){v}) && !(is_wrapped && is_result);
+    }
     for (size_t i = 0; i < g->order.n; i++) {
         const struct node *n = graph_node(g, g->order.at[i]);
         bool inferred = ort_shapes_inferred(g, g->order.at[i], known, g->values.n);
         for (uint32_t k = 0; k < n->n_out; k++)
-            known[n->out[k].i] |= inferred;
+            known[n->out[k].i] |= inferred || is_statistic(n, k);
     }
     known[0] = false;
     return known;

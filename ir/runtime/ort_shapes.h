@@ -17,4 +17,5 @@ bool ort_shapes_inferred(const struct graph *g, node_id n, const bool *known, si
 uint32_t ort_shapes_operand(const struct graph *g, node_id n);
 
 // known[v] for every value of the graph, whose order must be topological; NULL: out of memory.
-bool *ort_shapes_known(const struct graph *g, struct arena *a);
+// `is_wrapped`: the graph is a branch, whose outputs are not declared (passes/rewrite/wrap.c).
+bool *ort_shapes_known(const struct graph *g, bool is_wrapped, struct arena *a);

@@ -15,6 +15,7 @@
 #include "ir/copy.h"
 #include "ir/runtime/ort_events.h"
 #include "ir/runtime/ort_order.h"
+#include "ir/runtime/ort_shapes.h"
 #include "ir/runtime/runtime_alloc.h"
 #include "ir/runtime/runtime_fuse.h"
 #include "ir/storage.h"
@@ -74,10 +75,12 @@ static status level_peak(const struct graph *g, enum runtime how, struct arena *
     status st = find_order(g, how, a, d, out);
     if (!st)
         st = storage_of(g, &scratch, d, &s);
+    struct node_list order = {out->order, out->n_order};
+    const bool *known = how == RUNTIME_ORT ? ort_shapes_known(g, false, &scratch) : NULL;
     if (!st && how == RUNTIME_ORT)
-        st = runtime_alloc(g, out->order, out->n_order, &scratch, d, &s);
+        st = known ? runtime_alloc(g, order, known, &scratch, d, &s) : diag_out_of_memory(d);
     if (!st)
-        st = liveness_of(g, &s, (struct node_list){out->order, out->n_order}, &scratch, d, &l);
+        st = liveness_of(g, &s, order, &scratch, d, &l);
     if (!st) {
         describe(g, &s, &l, out);
         out->held_bytes = arena_copy(a, l.held_bytes, out->n_order * sizeof *l.held_bytes);
@@ -112,23 +115,34 @@ status runtime_peak(const struct model *m, enum runtime how, struct arena *a, st
     return st;
 }
 
-status runtime_events(const struct graph *g, struct arena *a, struct diags *d,
-                      struct ort_events *out) {
-    assert(g && a && d && out);
+static status events_of(const struct graph *g, bool is_wrapped, struct arena *a, struct diags *d,
+                        struct ort_events *out) {
     struct ort_order o;
     struct storage s;
     struct liveness l;
-    status st = ort_order(g, a, d, &o);
+    const bool *known = ort_shapes_known(g, is_wrapped, a);
+    status st = known ? ort_order(g, a, d, &o) : diag_out_of_memory(d);
     if (!st)
         st = storage_of(g, a, d, &s);
-    if (!st)
-        st = runtime_alloc(g, o.at, o.n, a, d, &s);
     struct node_list order = {o.at, o.n};
     if (!st)
+        st = runtime_alloc(g, order, known, a, d, &s);
+    if (!st)
         st = liveness_of(g, &s, order, a, d, &l);
-    if (!st && ort_events_of(g, order, &s, &l, a, out))
+    struct ort_execution x = {g, order, &s, &l, is_wrapped ? known : NULL};
+    if (!st && ort_events_of(&x, a, out))
         st = diag_out_of_memory(d);
     return st;
+}
+
+status runtime_events(const struct model *m, struct ort_setting how, struct arena *a,
+                      struct diags *d, struct ort_events *out) {
+    assert(m && m->graph && how.level < ORT_N_LEVELS && a && d && out);
+    if (how.level < ORT_EXTENDED)
+        return events_of(m->graph, how.is_wrapped, a, d, out);
+    struct model *fused = model_copy(m, a);
+    status st = fused ? runtime_fuse(fused->graph, a, d) : diag_out_of_memory(d);
+    return st ? st : events_of(fused->graph, how.is_wrapped, a, d, out);
 }
 
 void runtime_print_top(struct str *out, const struct model *m, const struct runtime_report *r) {

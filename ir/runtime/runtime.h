@@ -43,10 +43,27 @@ struct runtime_report {
 status runtime_peak(const struct model *m, enum runtime r, struct arena *a, struct diags *d,
                     struct runtime_report *out);
 
-// The requests of one run to ONNX Runtime's allocator (ort_events.h), with the graph as written.
+// How a session of ONNX Runtime treats a step. Its optimization level `all` does the same to a step
+// as `extended`. A planner takes the maximum over the levels:
+//
+//     for (enum ort_level l = ORT_DISABLED; l < ORT_N_LEVELS && !st; l++) {
+//         st = runtime_events(m, (struct ort_setting){l, true}, &arena, diags, &e);
+//         if (!st)
+//             st = ort_session_of(&e, false, &arena, &session); // session.run_bytes[0], [1], …
+//     }
+enum ort_level { ORT_DISABLED, ORT_BASIC, ORT_EXTENDED, ORT_N_LEVELS };
+
+struct ort_setting {
+    enum ort_level level;
+    bool is_wrapped; // the step is written as a branch of an If (passes/rewrite/wrap.h), and memory
+                     // patterns are off
+};
+
+// The requests of one run to ONNX Runtime's allocator (ort_events.h). Nodes are those of m->graph;
+// a fused node is the one whose result it makes.
 struct ort_events;
-status runtime_events(const struct graph *g, struct arena *a, struct diags *d,
-                      struct ort_events *out);
+status runtime_events(const struct model *m, struct ort_setting how, struct arena *a,
+                      struct diags *d, struct ort_events *out);
 
 // Appends the tensors of `top`, for messages: "conv1 (12.0 MiB), …".
 void runtime_print_top(struct str *out, const struct model *m, const struct runtime_report *r);

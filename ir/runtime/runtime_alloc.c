@@ -16,8 +16,6 @@
 
 #include <assert.h>
 
-#include "ir/runtime/ort_shapes.h"
-
 struct planner {
     const struct graph *g;
     struct storage *s;
@@ -134,22 +132,22 @@ static void run_node(struct planner *p, node_id id) {
     free_unread(p, graph_node(p->g, id));
 }
 
-status runtime_alloc(const struct graph *g, const node_id *order, size_t n, struct arena *a,
-                     struct diags *d, struct storage *s) {
-    assert(g && (order || !n) && a && d && s && s->of);
+status runtime_alloc(const struct graph *g, struct node_list order, const bool *known,
+                     struct arena *a, struct diags *d, struct storage *s) {
+    assert(g && (order.at || !order.n) && known && a && d && s && s->of);
     struct planner p = {.g = g,
                         .s = s,
-                        .known = ort_shapes_known(g, a),
+                        .known = known,
                         .n_readers = ARENA_ARRAY(a, uint32_t, s->n),
                         .freed = ARENA_ARRAY(a, uint32_t, s->n),
                         .merged_into = ARENA_ARRAY(a, uint32_t, s->n),
                         .is_unread = ARENA_ARRAY(a, bool, s->n)};
-    if (!p.known || !p.n_readers || !p.freed || !p.merged_into || !p.is_unread)
+    if (!p.n_readers || !p.freed || !p.merged_into || !p.is_unread)
         return diag_out_of_memory(d);
-    for (size_t i = 0; i < n; i++)
-        visit_reads(&p, order[i], count_read);
-    for (size_t i = 0; i < n; i++)
-        run_node(&p, order[i]);
+    for (size_t i = 0; i < order.n; i++)
+        visit_reads(&p, order.at[i], count_read);
+    for (size_t i = 0; i < order.n; i++)
+        run_node(&p, order.at[i]);
     for (uint32_t v = 1; v < g->values.n; v++)
         s->of[v] = buffer_of(&p, (value_id){v});
     for (uint32_t i = 1; i < s->n; i++)

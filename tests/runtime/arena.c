@@ -119,7 +119,7 @@ int main(int n_args, char **args) {
         b.allocator = ort_step_allocator(&b.step);
         ort_arena_reset(&b.model, &b.scratch);
         if (i > 2)
-            predicted_events(args[i], &b.scratch, &e);
+            predicted_events(args[i], "disabled", &b.scratch, &e);
         same = i == 2 ? replay_random(&b) : replay(&b, &e) && replay(&b, &e);
         printf("%s %s: %lld requests, %zu regions\n", same ? "ok  " : "FAIL",
                i == 2 ? "random" : args[i], (long long)b.n_requests, b.model.n_regions);

@@ -1,4 +1,5 @@
-// Plans of several networks, and their requests to the allocator of ONNX Runtime, one by one: events.c compares them with the model.
+// Steps of several networks, and their requests to the allocator of ONNX Runtime, one by one: events.c compares them with the model.
+// Each network's plan, the plan inside an If (pass wrap), and its baseline step.
 //
 //     node events.mjs MFC EVENTS LIBRARY NETWORKS      EVENTS: the program of events.c; NETWORKS: the folder with *-op17.onnx
 import { execFileSync } from 'node:child_process';
@@ -6,16 +7,21 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const NAMES = ['resnet', 'unet', 'densenet', 'encoder', 'decoder', 'lstm'], SEARCH = ['--work', '2000', '--threads', '1'];
+const NAMES = ['resnet', 'unet', 'densenet', 'encoder', 'decoder', 'lstm'], SEARCH = ['--budget', '60%', '--work', '2000', '--threads', '1'];
+const NO_BASELINE = ['unet'];
 const [mfc, events, library, networks] = process.argv.slice(2), folder = mkdtempSync(join(tmpdir(), 'mfc-events-'));
-let plans = [];
+
+function steps(name) {
+  const [plan, wrapped, baseline] = ['plan', 'wrapped', 'baseline'].map((kind) => join(folder, `${name}.${kind}.onnx`));
+  const model = join(networks, `${name}-op17.onnx`);
+  execFileSync(mfc, [model, '-o', plan, '-q', ...SEARCH]);
+  execFileSync(mfc, ['opt', plan, '--passes=wrap', '-o', wrapped]);
+  execFileSync(mfc, [model, '-o', baseline, '-q', '--budget', 'none']);
+  return NO_BASELINE.includes(name) ? [plan, wrapped] : [plan, wrapped, baseline];
+}
+
 try {
-  plans = NAMES.map((name) => {
-    const plan = join(folder, `${name}.onnx`);
-    execFileSync(mfc, [join(networks, `${name}-op17.onnx`), '-o', plan, '-q', '--budget', '60%', ...SEARCH]);
-    return plan;
-  });
-  execFileSync(events, [library, ...plans], { stdio: 'inherit' });
+  execFileSync(events, [library, 'disabled', ...NAMES.flatMap(steps)], { stdio: 'inherit' });
 } finally {
   rmSync(folder, { recursive: true });
 }

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     API_VERSION = 14,
@@ -36,7 +37,7 @@ enum {
     CREATE_ALLOCATOR = 131,
 };
 
-enum { MAX_RANK = 16, QUIET = 3, ARENA_ALLOCATOR = 1 };
+enum { MAX_RANK = 16, QUIET = 3, ARENA_ALLOCATOR = 1, ALL = 99 };
 
 // Element types, as ONNX numbers them.
 enum { FLOAT = 1, INT32 = 6, INT64 = 7, BOOL = 9, DOUBLE = 11 };
@@ -87,6 +88,14 @@ static void load(struct ort_step *s, const char *path) {
     s->api = base()->get_api(API_VERSION);
     must(s, ((make_env *)s->api[CREATE_ENV])(QUIET, "", &s->env));
     must(s, ((make_info *)s->api[CREATE_CPU_MEMORY_INFO])(ARENA_ALLOCATOR, 0, &s->memory_info));
+}
+
+int ort_step_level(const char *name) {
+    static const char *const names[] = {"disabled", "basic", "extended"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(name, names[i]) == 0)
+            return i;
+    return ALL;
 }
 
 void ort_step_open(struct ort_step *s, const char *library, const char *path,

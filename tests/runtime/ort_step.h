@@ -22,6 +22,9 @@ struct ort_step {
     int64_t input_bytes;
 };
 
+// The number of a level: "disabled", "basic", "extended" or "all".
+int ort_step_level(const char *name);
+
 void ort_step_open(struct ort_step *s, const char *library, const char *path,
                    const struct ort_settings *how);
 void ort_step_make_inputs(struct ort_step *s);

@@ -4,14 +4,14 @@
 //     predict top MODEL.onnx      what is alive at the peak
 //     predict peak MODEL.onnx     bytes: peak as written, peak with fusions, persistent memory of
 //                                 both
-//     predict events MODEL.onnx   the requests of a run to the allocator, one a line
-//     predict runs MODEL.onnx     the memory of a session with default options, run by run
-//     predict fused-events, fused-runs: the same at the optimization levels extended and all
+//     predict events MODEL.onnx LEVEL   the requests of a run to the allocator, one a line
+//     predict runs MODEL.onnx LEVEL     the memory of a session with default options, run by run
+//
+// LEVEL: the optimization level: disabled (when there is none), basic, extended or all.
 #include <stdio.h>
 #include <string.h>
 
 #include "ir/runtime/runtime.h"
-#include "ir/runtime/runtime_fuse.h"
 #include "tests/runtime/predicted.h"
 
 struct run {
@@ -48,8 +48,8 @@ static status print_events(struct run *r, const struct ort_events *e) {
     for (size_t i = 0; i < e->list.n; i++) {
         const struct ort_buffer *b = &e->buffers.at[e->list.at[i].buffer];
         printf("%c %u %lld %d %s %s\n", e->list.at[i].is_alloc ? 'A' : 'F', e->list.at[i].buffer,
-               (long long)b->n_bytes, (int)b->kind, graph_node(g, b->node)->type,
-               name_of(g, graph_node(g, b->node)));
+               (long long)b->n_bytes, (int)b->kind, b->node.i ? graph_node(g, b->node)->type : "If",
+               b->node.i ? name_of(g, graph_node(g, b->node)) : "");
     }
     return ST_OK;
 }
@@ -65,28 +65,23 @@ static status print_runs(struct run *r, const struct ort_events *e) {
     return st;
 }
 
-static status answer(struct run *r, const char *what) {
-    bool fused = strncmp(what, "fused-", 6) == 0;
-    const char *name = fused ? what + 6 : what;
+static status answer(struct run *r, const char *path, const char *what, const char *level) {
     struct ort_events e;
-    if (strcmp(name, "events") != 0 && strcmp(name, "runs") != 0)
+    if (strcmp(what, "events") != 0 && strcmp(what, "runs") != 0) {
+        r->m = predicted_model(path, &r->arena, &r->d);
         return predict(r, what);
-    status st = fused ? runtime_fuse(r->m->graph, &r->arena, &r->d) : ST_OK;
-    if (!st)
-        st = runtime_events(r->m->graph, &r->arena, &r->d, &e);
-    if (st)
-        return st;
-    return strcmp(name, "runs") == 0 ? print_runs(r, &e) : print_events(r, &e);
+    }
+    r->m = predicted_events(path, level, &r->arena, &e);
+    return strcmp(what, "runs") == 0 ? print_runs(r, &e) : print_events(r, &e);
 }
 
 int main(int n_args, char **args) {
     struct mem mem = mem_make(MEM_UNLIMITED);
     struct run r = {.arena = arena_make(&mem)};
-    if (n_args != 3)
+    if (n_args < 3 || n_args > 4)
         return ST_USAGE;
     r.d = diags_make(&r.arena);
-    r.m = predicted_model(args[2], &r.arena, &r.d);
-    status st = answer(&r, args[1]);
+    status st = answer(&r, args[2], args[1], n_args > 3 ? args[3] : "disabled");
     model_close(r.m);
     for (size_t i = 0; st && i < r.d.list.n; i++)
         fprintf(stderr, "%s\n", r.d.list.at[i].text);

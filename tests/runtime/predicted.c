@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "frontend/load.h"
 #include "ir/runtime/runtime.h"
@@ -35,7 +36,19 @@ struct model *predicted_model(const char *path, struct arena *a, struct diags *d
     return m;
 }
 
-void predicted_events(const char *path, struct arena *a, struct ort_events *out) {
+static enum ort_level level_of(const char *name) {
+    static const char *const names[] = {"disabled", "basic", "extended"};
+    for (enum ort_level l = ORT_DISABLED; l < ORT_EXTENDED; l++)
+        if (strcmp(name, names[l]) == 0)
+            return l;
+    return ORT_EXTENDED;
+}
+
+struct model *predicted_events(const char *path, const char *level, struct arena *a,
+                               struct ort_events *out) {
     struct diags d = diags_make(a);
-    must(runtime_events(predicted_model(path, a, &d)->graph, a, &d, out), &d);
+    struct model *m = predicted_model(path, a, &d);
+    struct ort_setting how = {level_of(level), m->was_wrapped};
+    must(runtime_events(m, how, a, &d, out), &d);
+    return m;
 }

@@ -8,5 +8,7 @@
 // in it. Errors end the program here and below; results are allocated in `a`.
 struct model *predicted_model(const char *path, struct arena *a, struct diags *d);
 
-// The requests of one run.
-void predicted_events(const char *path, struct arena *a, struct ort_events *out);
+// The requests of one run at an optimization level: "disabled", "basic", "extended" or "all".
+// Returns the model; nodes of `out` are those of its graph.
+struct model *predicted_events(const char *path, const char *level, struct arena *a,
+                               struct ort_events *out);
