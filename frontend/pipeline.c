@@ -34,12 +34,12 @@ status pipeline_plan(struct pipeline *p) {
     if (p->passes)
         return pass_run_text(p->passes, m, c);
     st = step_make_costed(m, c);
+    if (!st)
+        st = step_record(m, c->options, c->diags);
     if (st || (!rig && remat_is_off(c->options)))
         return st;
 
-    st = step_record(m, c->options, c->diags);
-    if (!st)
-        st = rig ? plan_devices(m, rig, c, &p->devices_how, r) : plan_memory(m, c, p->watch, r);
+    st = rig ? plan_devices(m, rig, c, &p->devices_how, r) : plan_memory(m, c, p->watch, r);
     if (st || !r->planned)
         return st;
 

@@ -59,6 +59,9 @@ void incumbent_report(const struct solve_run *r, struct schedule *out) {
                              .min_bytes = b->min_bytes,
                              .known_bytes = b->known_bytes == INT64_MAX ? 0 : b->known_bytes,
                              .n_refused = b->n_refused};
+    bool in_given_order = b->cost == INT64_MAX || b->given_order; // or no order at all
+    if (in_given_order && b->bound_given > out->bound)
+        out->bound = b->bound_given;
     if (b->cost == INT64_MAX) {
         bool never = b->min_bytes > out->budget_bytes;
         out->outcome = never ? OUTCOME_INFEASIBLE : OUTCOME_UNKNOWN;
@@ -69,8 +72,6 @@ void incumbent_report(const struct solve_run *r, struct schedule *out) {
     out->steps = b->steps;
     out->cost = b->cost;
     out->peak_bytes = b->peak_bytes;
-    if (b->given_order && b->bound_given > out->bound)
-        out->bound = b->bound_given;
     int64_t proof = out->free_order ? out->bound_any : out->bound;
     out->outcome = proof == out->cost ? OUTCOME_OPTIMAL : OUTCOME_FEASIBLE;
 }

@@ -17,7 +17,8 @@ def arguments(text, **more):
     parser.add_argument("-o", "--output", default=os.path.join("build", "seeds"), metavar="FOLDER", help="where tables and pictures go")
     parser.add_argument("--mfc", default=os.path.join(HERE, "..", "..", "build", "mfc"), metavar="FILE")
     for name, (default, help_text) in more.items():
-        parser.add_argument("--" + name.replace("_", "-"), default=default, type=type(default), help=f"{help_text} ({default})")
+        parser.add_argument("--" + name.replace("_", "-"), default=default, type=type(default), 
+                            help=f"{help_text} ({default})".replace("%", "%%"))
     args = parser.parse_args()
     os.makedirs(args.output, exist_ok=True)
     return args

@@ -25,6 +25,9 @@ static status unknown_command(struct diags *d, const char *word) {
     if (find_command(word))
         return diag_error(d, DIAG_USAGE, loc_none(), "options come after the command: mfc %s ...",
                           word);
+    if (strcmp(word, "help") == 0 || strcmp(word, "version") == 0)
+        return diag_error(d, DIAG_USAGE, loc_none(),
+                          "%s is an option: mfc --%s, or mfc COMMAND --help", word, word);
     const char *near = NULL;
     size_t nearest = STR_NEAR;
     for (const struct command *const *c = cli_commands; *c; c++)

@@ -94,12 +94,8 @@ static status check_paths(struct cli *c) {
     status st = ST_OK;
     for (int i = 0; i < 2 && !st; i++) {
         const char *path = options_text(&c->options, options[i]);
-        struct output probe;
-        if (!path)
-            continue;
-        st = output_open(&c->arena, &c->diags, path, &probe);
-        if (!st)
-            output_abort(&probe);
+        if (path)
+            st = output_probe(&c->arena, &c->diags, path);
     }
     return st;
 }

@@ -85,6 +85,20 @@ static status plan(struct cli *c, const char *target, struct extras *extras) {
     return st || !summary.failed ? st : diag_out_of_memory(&c->diags);
 }
 
+// A path that cannot be written is reported before the search.
+static status check_paths(struct cli *c) {
+    static const char *const options[] = {"output", "initial"};
+    status st = ST_OK;
+    for (size_t i = 0; i < sizeof options / sizeof *options && !st; i++) {
+        const char *path = options_text(&c->options, options[i]);
+        if (path)
+            st = output_probe(&c->arena, &c->diags, path);
+    }
+    const char *folder = options_text(&c->options, "split"); // is made if it is not there
+    return st || !folder || access(folder, F_OK) == 0 ? st
+                                                      : output_probe(&c->arena, &c->diags, folder);
+}
+
 static status run(struct cli *c) {
     const char *target = options_text(&c->options, "output");
     struct extras extras;
@@ -102,6 +116,8 @@ static status run(struct cli *c) {
         return diag_error(&c->diags, DIAG_USAGE, loc_none(),
                           "--annotate onnx needs --rig: without it there is one device");
     status st = extras_open(&extras, &c->options, c->arguments[0], target, &c->arena, &c->diags);
+    if (!st)
+        st = check_paths(c);
     if (!st)
         st = plan(c, target, &extras);
     extras_close(&extras);

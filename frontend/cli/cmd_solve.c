@@ -60,18 +60,28 @@ static status write_answer(struct cli *c, const struct problem *p, const struct 
     return st;
 }
 
-// The result goes to stdout, unless the schedule itself does.
-static status print_answer(struct cli *c, const struct problem *p, const struct schedule *s) {
+// Results go to stdout, unless the schedule itself does.
+static void show(struct cli *c, const struct str *text) {
     const char *path = options_text(&c->options, "output");
-    bool to_stderr = path && strcmp(path, "-") == 0;
+    if (!path || strcmp(path, "-") != 0)
+        str_add(&c->out, str_text(text));
+    else if (!c->quiet)
+        fputs(str_text(text), stderr);
+}
+
+static status print_answer(struct cli *c, const struct problem *p, const struct schedule *s) {
     struct str text = str_make(&c->arena);
     if (!schedule_report(&text, p, s, &c->arena))
         return diag_out_of_memory(&c->diags);
-    if (!to_stderr)
-        str_add(&c->out, str_text(&text));
-    else if (!c->quiet)
-        fputs(str_text(&text), stderr);
+    show(c, &text);
     return ST_OK;
+}
+
+// Without a schedule, bounds are what was found.
+static void print_bounds(struct cli *c, const struct schedule *s) {
+    struct str text = str_make(&c->arena);
+    schedule_report_bounds(&text, s);
+    show(c, &text);
 }
 
 static status write_matrices(struct cli *c, const struct problem *p, const struct schedule *s) {
@@ -119,6 +129,8 @@ static status solve_one(struct cli *c, const struct problem *p, const struct sol
     watch_close(&w);
     double seconds = (double)(stop_clock_ns() - start_ns) * 1e-9;
     if (st == ST_INFEASIBLE || st == ST_NO_PLAN) {
+        if (st == ST_NO_PLAN)
+            print_bounds(c, &s);
         schedule_report_failure(p, &s, &c->arena, &c->diags);
         status written = write_answer(c, p, &s, seconds);
         return written == ST_OK ? st : written;

@@ -1,5 +1,5 @@
-// The largest batch: see max_batch.h. Stages for one batch: copy the model and set the batch; make
-// the problem of its step; search within the budget and the maximum overhead. For each method:
+// The largest batch: see max_batch.h. Stages for one batch: copy the model; make the problem of its
+// step with --batch; search within the budget and the maximum overhead. For each method:
 // double or halve an estimate, then bisect.
 #include "frontend/tools/max_batch.h"
 
@@ -10,46 +10,8 @@
 #include "passes/plan/plan.h"
 #include "passes/plan/plan_bound.h"
 
-#define MAX_ROUNDS 6 // searches for one batch, with decreasing budgets
-
-static bool is_data(const struct value *v) {
-    return !v->init && !v->sparse_init && v->type && v->type->kind == TYPE_TENSOR &&
-           v->type->has_shape && v->type->rank > 0;
-}
-
-static bool set_first(struct model *m, struct value *v, int64_t batch) {
-    struct type *t = arena_copy(m->arena, v->type, sizeof *t);
-    struct dim *dims = arena_copy(m->arena, v->type->dims, (size_t)v->type->rank * sizeof *dims);
-    if (!t || !dims)
-        return false;
-    dims[0] = (struct dim){.size = batch, .denotation = dims[0].denotation};
-    t->dims = dims;
-    v->type = t;
-    return true;
-}
-
-status max_batch_set(struct model *m, int64_t batch, struct diags *d) {
-    struct graph *g = m->graph;
-    const struct dim *first = NULL;
-    for (size_t i = 0; i < g->inputs.n; i++) {
-        struct value *v = graph_value(g, g->inputs.at[i]);
-        if (!is_data(v))
-            continue;
-        const struct dim *now = &v->type->dims[0];
-        if (!first)
-            first = now;
-        if ((now->size == DIM_UNKNOWN || now->size == first->size) && !set_first(m, v, batch))
-            return diag_out_of_memory(d);
-    }
-    if (!first)
-        return diag_error(d, DIAG_UNSUPPORTED, loc_file(m->path),
-                          "no input has a first dimension, so there is no batch; use another model "
-                          "or leave --batch out");
-    for (size_t i = 1; i < g->values.n; i++) // declared types are for another batch
-        if (g->values.at[i].def.i)
-            g->values.at[i].type = NULL;
-    return ST_OK;
-}
+#define MAX_ROUNDS 6   // searches for one batch, with decreasing budgets
+#define PRECISION  128 // a search ends when the next larger batch that failed is nearer than 1/128
 
 // ---- One batch size ----
 
@@ -152,6 +114,15 @@ static status try_problem(struct batch_search *k, struct model *step, const stru
     return look_for_proof(k, step, r, a);
 }
 
+// The options of the command, with --batch.
+static status set_batch(struct arena *a, const struct pass_context *c, int64_t batch,
+                        struct options *out) {
+    char *text = str_format(a, "%lld", (long long)batch);
+    if (!text || !options_copy(c->options, a, out))
+        return diag_out_of_memory(c->diags);
+    return options_set(out, c->diags, "batch", text);
+}
+
 static status try_batch(struct batch_search *k, int64_t batch, bool *fits) {
     struct arena scratch = arena_make(k->c->arena->mem);
     struct pass_context c = *k->c;
@@ -164,8 +135,10 @@ static status try_batch(struct batch_search *k, int64_t batch, bool *fits) {
     c.arena = &scratch;
     if (k->has_warned)
         c.progress = NULL;
+    struct options options;
     struct model *copy = model_copy(k->m, &scratch);
-    status st = copy ? max_batch_set(copy, batch, c.diags) : diag_out_of_memory(c.diags);
+    status st = copy ? set_batch(&scratch, k->c, batch, &options) : diag_out_of_memory(c.diags);
+    c.options = &options;
     if (!st)
         st = sweep_problem(copy, &c, &r);
     if (!st)
@@ -183,12 +156,18 @@ static bool is_stopped(const struct batch_search *k) {
     return k->hooks->stop && stop_now(k->hooks->stop);
 }
 
+// Searches near the limit take all of their time. Baselines are exact.
+static int64_t precision(const struct batch_line *l) {
+    int64_t part = l->method->baseline ? 1 : l->fits / PRECISION;
+    return part > 1 ? part : 1;
+}
+
 // Sets the largest batch that fits and the smallest that does not. A search that was stopped
 // decides nothing.
 static status bisect(struct batch_search *k, int64_t guess) {
     struct batch_line *l = k->line;
     status st = ST_OK;
-    while (!st && !is_stopped(k) && (l->fails == 0 || l->fails - l->fits > 1)) {
+    while (!st && !is_stopped(k) && (l->fails == 0 || l->fails - l->fits > precision(l))) {
         int64_t batch = l->fails == 0 ? (l->fits ? 2 * l->fits : guess)
                         : l->fits     ? l->fits + (l->fails - l->fits) / 2
                                       : l->fails / 2;

@@ -42,10 +42,6 @@ struct batch_hooks {
     void *context;
 };
 
-// Sets the batch of a model: the first dimension of its inputs that is open or equal to that of the
-// first input. ST_UNSUPPORTED: no input has a first dimension.
-status max_batch_set(struct model *m, int64_t batch, struct diags *d);
-
 // Searches the largest batch for each method. `c` is for the passes; its arena is scratch. `m` does
 // not change.
 status max_batch_search(const struct model *m, struct pass_context *c,

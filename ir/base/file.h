@@ -67,6 +67,8 @@ status output_skip(struct output *o, struct diags *d, int64_t n_bytes);  // a ho
 status output_sync(struct output *o, struct diags *d);
 status output_commit(struct output *o, struct diags *d);
 void output_abort(struct output *o);
+// Whether it could be opened, for a command that is busy for long before it writes. Nothing stays.
+status output_probe(struct arena *a, struct diags *d, const char *path);
 // All of it in one: opens, writes the text and commits.
 status output_text(struct arena *a, struct diags *d, const char *path, const struct str *text);
 

@@ -17,6 +17,14 @@ struct options options_make(struct arena *a) {
     return (struct options){.arena = a};
 }
 
+bool options_copy(const struct options *from, struct arena *a, struct options *out) {
+    *out = options_make(a);
+    for (size_t i = 0; i < from->items.n; i++)
+        if (!VEC_PUSH(a, &out->items, from->items.at[i]))
+            return false;
+    return true;
+}
+
 static struct option_item *find(const struct options *o, const char *name) {
     for (size_t i = 0; i < o->items.n; i++)
         if (strcmp(o->items.at[i].spec->name, name) == 0)
@@ -50,6 +58,12 @@ static bool in_range(const struct option_spec *s, double x) {
     return (s->min == 0 && s->max == 0) || (x >= (double)s->min && x <= (double)s->max);
 }
 
+// "50" or "0.5": a share without its sign, more likely than so many bytes.
+static bool is_unclear_budget(const struct option_spec *s, const char *text, int64_t n_bytes) {
+    bool is_bare = !text[strspn(text, "0123456789.")];
+    return is_bare && (strchr(text, '.') || (n_bytes > 0 && n_bytes <= s->max));
+}
+
 // What a value of this kind looks like; NULL: `text` is one, and `v` holds it.
 static const char *parse_value(const struct option_spec *s, const char *text,
                                struct option_value *v) {
@@ -77,8 +91,11 @@ static const char *parse_value(const struct option_spec *s, const char *text,
             return NULL;
         }
         v->share = quantity_parse_percent(text, &v->number);
-        return v->share || quantity_parse_bytes(text, &v->number) ? NULL
-                                                                  : "a size or share: 4GiB or 60%";
+        if (!v->share && !quantity_parse_bytes(text, &v->number))
+            return "a size or share: 4GiB or 60%";
+        return !v->share && is_unclear_budget(s, text, v->number)
+                   ? "a unit: 50% is half, 50B are bytes, 4GiB"
+                   : NULL;
     case OPTION_CHOICE:
         return is_choice(s->argument, text) ? NULL : s->argument;
     case OPTION_TEXT:
@@ -127,6 +144,12 @@ status options_add(struct options *o, struct diags *d, const struct option_spec 
     return st;
 }
 
+// "batch-size" begins with the words of "batch".
+static bool begins_with_words(const char *name, const char *words) {
+    size_t n = strlen(words);
+    return n > 1 && strncmp(name, words, n) == 0 && name[n] == '-';
+}
+
 status options_set(struct options *o, struct diags *d, const char *name, const char *text) {
     struct option_item *item = find(o, name);
     if (item && item->spec->kind == OPTION_SAME)
@@ -137,6 +160,9 @@ status options_set(struct options *o, struct diags *d, const char *name, const c
     size_t nearest = STR_NEAR;
     for (size_t i = 0; i < o->items.n; i++)
         if (str_is_nearer(name, o->items.at[i].spec->name, &nearest))
+            near = o->items.at[i].spec->name;
+    for (size_t i = 0; i < o->items.n && !near; i++)
+        if (begins_with_words(name, o->items.at[i].spec->name))
             near = o->items.at[i].spec->name;
     return diag_error(d, DIAG_USAGE, loc_none(), "there is no option --%s%s%s%s", name,
                       near ? "; is it --" : "", near ? near : "", near ? "?" : "");

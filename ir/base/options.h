@@ -29,7 +29,8 @@ enum option_kind {
     OPTION_REAL,    // finite number within min..max
     OPTION_SECONDS, // 20, 20s, 500ms, 2m, 1.5h (quantity.h)
     OPTION_BYTES,   // 4096, 64MiB, 1.5GB, in any case
-    OPTION_BUDGET,  // bytes as above, or a share such as 60%; "none" where `argument` names it
+    OPTION_BUDGET,  // bytes as above, or a share such as 60%; "none" where `argument` names it. A
+                    // number without a unit must be whole and above max: 50 may mean 50%
     OPTION_LIST,    // texts, separated by commas; given again, it is added to
     OPTION_SAME,    // another name of the option that `default_text` names; hidden without a help
     OPTION_GROUP,   // not an option: `name` is the heading of the rows that follow, in the help
@@ -67,6 +68,9 @@ struct options {
 };
 
 struct options options_make(struct arena *a);
+
+// A copy that can be changed alone; texts are shared. False: out of memory.
+bool options_copy(const struct options *from, struct arena *a, struct options *out);
 
 // Adds a table with its defaults. Names and letters must differ from those already there.
 status options_add(struct options *o, struct diags *d, const struct option_spec *table);

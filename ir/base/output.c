@@ -273,6 +273,19 @@ void output_abort(struct output *o) {
     o->is_named = false;
 }
 
+// A stream is not touched: its reader would see the end.
+status output_probe(struct arena *a, struct diags *d, const char *path) {
+    struct stat st;
+    struct output probe;
+    if (strcmp(path, "-") == 0 ||
+        (stat(path, &st) == 0 && (S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode))))
+        return ST_OK;
+    status opened = output_open(a, d, path, &probe);
+    if (!opened)
+        output_abort(&probe);
+    return opened;
+}
+
 status output_text(struct arena *a, struct diags *d, const char *path, const struct str *text) {
     struct output o;
     if (text->failed)

@@ -7,11 +7,13 @@
 // The diagnostic for a different output names the first node of the plan among its ancestors that
 // has no equal in the step.
 #include <assert.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "ir/check/equivalence_inner.h"
 
-#define SHOWN_OPERANDS 4
+#define SHOWN_OPERANDS    4
+#define SHOWN_DIFFERENCES 5
 
 // The two models, and the classes of the values of their graphs.
 struct sides {
@@ -150,26 +152,45 @@ static bool fits(const struct type *step, const struct type *plan) {
     return fit;
 }
 
+// Reports one of the inputs and outputs that differ. Of two models that have nothing to do with
+// each other, the first few are enough.
+__attribute__((format(printf, 3, 4))) static status
+different(struct numbering *s, const struct model *plan, const char *format, ...) {
+    va_list args;
+    if (s->n_different++ >= SHOWN_DIFFERENCES)
+        return ST_VERIFY;
+    va_start(args, format);
+    status st = diag_errorv(s->d, DIAG_VERIFY, loc_file(plan->path), format, args);
+    va_end(args);
+    return st;
+}
+
+static status summarize_differences(struct numbering *s, const struct model *plan) {
+    if (s->n_different <= SHOWN_DIFFERENCES)
+        return ST_OK;
+    return diag_error(s->d, DIAG_VERIFY, loc_file(plan->path),
+                      "%zu more inputs and outputs differ; is it a plan of this model?",
+                      s->n_different - SHOWN_DIFFERENCES);
+}
+
 static status check_input(struct numbering *s, const struct model *step, const struct model *plan,
                           const struct value *x) {
     value_id v = graph_find(step->graph, x->name);
     const struct value *own = graph_value(step->graph, v);
-    struct loc where = loc_file(plan->path);
     if (!v.i || !own->is_input)
-        return diag_error(s->d, DIAG_VERIFY, where,
-                          "the plan has an input \"%s\", which the step does not have", x->name);
+        return different(s, plan, "the plan has an input \"%s\", which the step does not have",
+                         x->name);
     if (!fits(own->type, x->type))
-        return diag_error(s->d, DIAG_VERIFY, where, "input \"%s\" has another type in the plan",
-                          x->name);
+        return different(s, plan, "input \"%s\" has another type in the plan", x->name);
     if (!x->init)
         return ST_OK; // the caller provides it
     s->is_step = true;
     uint32_t first = own->init ? equiv_constant(s, own->init, x->name) : 0;
     s->is_step = false;
     if (!first || first != equiv_constant(s, x->init, x->name))
-        return s->failed ? s->failed
-                         : diag_error(s->d, DIAG_VERIFY, where,
-                                      "\"%s\" has other initial values in the plan", x->name);
+        return s->failed
+                   ? s->failed
+                   : different(s, plan, "\"%s\" has other initial values in the plan", x->name);
     return s->failed;
 }
 
@@ -185,8 +206,8 @@ static status check_inputs(struct numbering *s, const struct model *step,
         const char *name = graph_value(step->graph, step->graph->inputs.at[i])->name;
         value_id v = graph_find(plan->graph, name);
         if (!v.i || !graph_value(plan->graph, v)->is_input)
-            st = diag_error(s->d, DIAG_VERIFY, loc_file(plan->path),
-                            "the step has an input \"%s\", which the plan does not have", name);
+            st = different(s, plan, "the step has an input \"%s\", which the plan does not have",
+                           name);
     }
     return st;
 }
@@ -201,9 +222,8 @@ static status check_outputs(struct numbering *s, const struct sides *x) {
         value_id v = a->outputs.at[i], w = b->outputs.at[i];
         const char *name = graph_value(a, v)->name;
         if (strcmp(name, graph_value(b, w)->name) != 0)
-            st = diag_error(s->d, DIAG_VERIFY, loc_file(x->plan->path),
-                            "output %zu is \"%s\" in the plan, \"%s\" in the step", i,
-                            graph_value(b, w)->name, name);
+            st = different(s, x->plan, "output %zu is \"%s\" in the plan, \"%s\" in the step", i,
+                           graph_value(b, w)->name, name);
         else if (x->in_step[v.i] != x->in_plan[w.i] && !st) // report the first only
             st = differs(s, x, "output", w, x->in_step[v.i], x->in_plan[w.i]);
     }
@@ -235,6 +255,8 @@ static status compare(struct numbering *s, const struct model *step, const struc
     st = check_inputs(s, step, plan);
     status outputs = check_outputs(s, &x);
     st = st ? st : outputs;
+    if (st)
+        summarize_differences(s, plan);
     if (!st)
         st = check_again(s, &x);
     return s->failed ? s->failed : st;

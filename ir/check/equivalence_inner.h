@@ -38,6 +38,7 @@ struct numbering {
     struct map large_by_name; // -> index in large
     VEC(struct equiv_large) large;
     struct str key;      // the expression being built
+    size_t n_different;  // inputs and outputs that differ
     uint32_t *functions; // per function of the model: its class; 0: not computed yet
     status failed;       // the first failure; later calls do nothing
 };

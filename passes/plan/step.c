@@ -14,6 +14,10 @@ static const struct pass *const step_passes[] = {
 enum { N_STEP_PASSES = sizeof step_passes / sizeof *step_passes };
 
 status step_make(struct model *m, struct pass_context *c) {
+    if (pairs_get(&m->metadata, KEY_OPTIONS))
+        return diag_error(c->diags, DIAG_USAGE, loc_file(m->path),
+                          "this is a training step of mfc already; give the model that it was made "
+                          "from");
     return pass_run_all((struct pass_pipeline){step_passes, N_STEP_PASSES}, m, c);
 }
 

@@ -10,7 +10,7 @@
 
 const struct option_spec remat_options[] = {
     {"Budget", 0, OPTION_GROUP, NULL, NULL, 0, 0, NULL},
-    {"budget", 0, OPTION_BUDGET, "SIZE|none", NULL, 0, 0,
+    {"budget", 0, OPTION_BUDGET, "SIZE|none", NULL, 0, 100,
      "memory to stay within: 4GiB, or a share of the baseline peak such as 60%; none: the baseline "
      "step, nothing recomputed; not given: see --overhead"},
     {"overhead", 0, OPTION_TEXT, "SHARE", "10%", 0, 0,

@@ -6,7 +6,6 @@
 // (1 - eps), S is rounded at many thresholds and at random, and only schedules within the budget
 // are kept. Two relaxations are used: Checkmate's as published, on small problems, and the tighter
 // ones of the cut models (cut.h), on problems of any size.
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -161,8 +160,6 @@ status method_lp_bound(struct solve_run *r) {
     arena_free(&scratch);
     if (!ok)
         return diag_out_of_memory(r->diags);
-    diag_note(r->diags, DIAG_NO_PLAN, loc_none(),
-              "no schedule in the given order costs less than %" PRId64 " within this budget",
-              result.bound);
+    solve_bound_given(r, result.bound, 'C');
     return ST_OK;
 }

@@ -39,10 +39,10 @@ static void add_size(struct str *out, int64_t n_bytes) {
         str_addf(out, " (%lld B)", (long long)n_bytes);
 }
 
-static void add_bounds(struct str *out, const struct schedule *s) {
+void schedule_report_bounds(struct str *out, const struct schedule *s) {
     if (s->bound != BOUND_NONE)
-        str_addf(out, "bound      %lld, with the first executions in this order\n",
-                 (long long)s->bound);
+        str_addf(out, "bound      %lld, with the first executions in %s order\n",
+                 (long long)s->bound, s->steps.n ? "this" : "the given");
     if (s->bound_any != BOUND_NONE)
         str_addf(out, "           %lld, in any order\n", (long long)s->bound_any);
 }
@@ -67,7 +67,7 @@ bool schedule_report(struct str *out, const struct problem *p, const struct sche
     add_size(out, s->budget_bytes);
     str_addf(out, "\ncost       %lld, overhead %.3f %%; %d of %d runs are recomputations\n",
              (long long)s->cost, schedule_overhead(s), n_runs - p->n, n_runs);
-    add_bounds(out, s);
+    schedule_report_bounds(out, s);
     str_add(out, "keep-all   ");
     add_size(out, given);
     str_add(out, " in the given order");

@@ -8,6 +8,9 @@
 bool schedule_report(struct str *out, const struct problem *p, const struct schedule *s,
                      struct arena *scratch);
 
+// The bounds alone: also without a schedule.
+void schedule_report_bounds(struct str *out, const struct schedule *s);
+
 // Why there is no schedule, as a diagnostic: the least budget that is known to work, the one below
 // which none does, and the nodes that force it. Returns ST_INFEASIBLE or ST_NO_PLAN.
 status schedule_report_failure(const struct problem *p, const struct schedule *s,
