@@ -5,11 +5,12 @@
 
 #include "ir/keys.h"
 
-// Twice: fold, because unrolling makes shape arithmetic; dce, because gradients that no parameter
-// needs are built too.
+// Several times: fold, because decompositions and unrolling make shape arithmetic; dce, because
+// gradients that no parameter needs are built too.
 static const struct pass *const step_passes[] = {
-    &pass_inline, &pass_upgrade, &pass_shapes, &pass_fold,      &pass_unroll, &pass_fold,
-    &pass_dce,    &pass_loss,    &pass_grad,   &pass_optimizer, &pass_dce};
+    &pass_inline, &pass_upgrade,   &pass_shapes, &pass_fold, &pass_decompose,
+    &pass_fold,   &pass_unroll,    &pass_fold,   &pass_dce,  &pass_loss,
+    &pass_grad,   &pass_optimizer, &pass_dce};
 
 enum { N_STEP_PASSES = sizeof step_passes / sizeof *step_passes };
 

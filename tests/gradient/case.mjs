@@ -89,7 +89,7 @@ export function build(one, float) {
   const inside = [...names, ...(one.attributes ? [one.attributes] : [])].join(', ');
   const types = { FLOAT: float, DTYPE: { f16: '10', f32: '1', f64: '11' }[float] };
   const linesOf = (body) => body.replace(/FLOAT|DTYPE/g, (k) => types[k]).split('\n').map((l) => '  ' + l.trim());
-  const write = (node) => ['mfc 1', `ir_version ${one.opset > 21 ? 10 : 8}`, `opset ${one.opset}`, 'graph "case" {', ...lines, ...head,
+  const write = (node) => ['mfc 1', `ir_version ${one.opset > 21 ? 10 : 8}`, `opset ${one.opset}`, ...(one.op.match(/(?<=<).*(?=>)/) ?? []).map((d) => `opset ${d} 1`), 'graph "case" {', ...lines, ...head,
     ...node, ...outputs.map((y) => `  output %${y}`), '}', ''].join('\n');
   const node = one.body ? linesOf(one.body) : [`  ${results} = ${one.op}(${inside})`];
   return { text: write(node), forwardText: write(one.forward ? linesOf(one.forward) : node), feeds, wanted, random };

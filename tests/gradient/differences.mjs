@@ -2,10 +2,10 @@
 // and makes the step with the vjp loss; the loss is then evaluated around the inputs with the forward model alone, in
 // float64 where ONNX Runtime has the kernels and in float32 elsewhere, and fourth-order central differences of it are
 // compared with the step's gradients: the largest difference over the largest slope. The shapes that mfc inferred are
-// compared with what comes out. Prints operator, cases, worst error; an operator that has a rule in ir/op.def and no
-// case is a failure too.
+// compared with what comes out. Prints operator, cases, worst error; an operator that has a rule in ir/op.def, or a row
+// in decompose.def, and no case is a failure too.
 //
-//     node differences.mjs MFC OP.DEF [OPERATOR]
+//     node differences.mjs MFC OP.DEF DECOMPOSE.DEF [OPERATOR]
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,14 +14,17 @@ import { build } from './case.mjs';
 import elementwise from './cases_elementwise.mjs';
 import layers from './cases_layers.mjs';
 import layout from './cases_layout.mjs';
+import decomposed from '../kernels/cases.mjs';
 import ort, { openSession } from './runtime.mjs';
 
 const TOLERANCE = { f64: 1e-6, f32: 1e-3 };
 const STEP = { f64: 1e-3, f32: 1.5e-2 };
-const PASSES = '--passes=upgrade,shapes,fold,unroll,fold,dce,loss,grad,dce';
-const EXPANDED = ['GRU', 'LSTM', 'RNN', 'Upsample']; // differentiated after another pass has replaced them
+const PASSES = '--passes=inline,upgrade,shapes,fold,decompose,fold,unroll,fold,dce,loss,grad,dce';
 
-const [mfc, opDef, only] = process.argv.slice(2);
+const [mfc, opDef, decomposeDef, only] = process.argv.slice(2);
+// Differentiated after another pass has replaced them.
+const EXPANDED = ['GRU', 'LSTM', 'RNN', 'Upsample', ...[...readFileSync(decomposeDef, 'utf8').matchAll(/^DECOMPOSE\("([^"]*)", (\w+), \w+\)$/gm)]
+  .map(([, domain, name]) => (domain ? `${name}<${domain}>` : name))];
 const scratch = mkdtempSync(join(tmpdir(), 'mfc-differences-'));
 const [source, forward, step] = ['case.mfc', 'forward.onnx', 'step.onnx'].map((n) => join(scratch, n));
 
@@ -107,7 +110,7 @@ async function check(one) {
 
 const rules = new Map([...readFileSync(opDef, 'utf8').matchAll(/^OP\((\w+),.*, (\w+)\)$/gm)].map((m) => [m[1], m[2]]));
 const hasRule = (op) => EXPANDED.includes(op) || !['none', 'zero', undefined].includes(rules.get(op));
-const cases = [...elementwise, ...layers, ...layout].filter((k) => !only || k.op === only);
+const cases = [...elementwise, ...layers, ...layout, ...decomposed].filter((k) => !only || k.op === only);
 const table = new Map();
 let failures = 0;
 for (const one of cases) {
@@ -133,7 +136,7 @@ const shortly = (errors) => (errors.length ? `${String(errors.length).padStart(3
 console.log(`${'operator'.padEnd(28)} float64      float32`);
 for (const [op, row] of [...table].sort(([a], [b]) => (a < b ? -1 : 1)))
   console.log(`${op.padEnd(28)} ${shortly(row.f64)} ${shortly(row.f32)}${row.failed ? ` ${row.failed} FAILED` : ''}${row.ran ? '' : 'no rule yet, not run'}`);
-const missing = only ? [] : [...rules.keys(), ...EXPANDED].filter((op) => hasRule(op) && !table.has(op));
+const missing = only ? [] : [...new Set([...rules.keys(), ...EXPANDED])].filter((op) => hasRule(op) && !table.has(op));
 for (const op of missing) console.log(`FAIL ${op} has a gradient rule and no case`);
 const ran = [...table.values()].reduce((n, r) => n + r.ran, 0);
 console.log(`${ran} cases of ${table.size} operators, ${failures} failed, ${missing.length} operators without a case`);

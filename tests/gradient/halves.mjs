@@ -15,7 +15,7 @@ import { fromHalf, toHalf } from './half.mjs';
 import ort, { openSession } from './runtime.mjs';
 
 const TOLERANCE = 1e-2;
-const PASSES = '--passes=upgrade,shapes,fold,unroll,fold,dce,loss,grad,dce';
+const PASSES = '--passes=inline,upgrade,shapes,fold,decompose,fold,unroll,fold,dce,loss,grad,dce';
 const [mfc, opDef, only] = process.argv.slice(2);
 const scratch = mkdtempSync(join(tmpdir(), 'mfc-halves-'));
 

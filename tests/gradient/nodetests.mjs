@@ -12,7 +12,7 @@ import { generator } from './case.mjs';
 import ort, { openSession } from './runtime.mjs';
 
 const TOLERANCE = 1e-3, SAMPLE = 24, STEPS = [-6, -9, -12, -3].map((e) => 2 ** e);
-const PASSES = '--passes=upgrade,shapes,fold,unroll,fold,dce,loss,grad,dce';
+const PASSES = '--passes=inline,upgrade,shapes,fold,decompose,fold,unroll,fold,dce,loss,grad,dce';
 const ARRAYS = { float32: Float32Array, float64: Float64Array, int64: BigInt64Array, int32: Int32Array, bool: Uint8Array, uint8: Uint8Array,
   int8: Int8Array, uint32: Uint32Array, uint64: BigUint64Array };
 const [mfc, scratch] = process.argv.slice(2);

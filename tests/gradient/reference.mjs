@@ -59,7 +59,7 @@ async function check(name, file, ref) {
   const shapes = inputs.flatMap((k) => want['input:' + k].dims.length ? ['--shape', `${k}:${want['input:' + k].dims.join('x')}`] : []);
   const wanted = Object.keys(want).filter((k) => k.startsWith('grad:') && inputs.includes(k.slice(5))).flatMap((k) => ['--grad-input', k.slice(5)]);
   const scalar = !Object.keys(want).some((k) => k.startsWith('seed:'));
-  execFileSync(mfc, ['opt', join(folder, file), '--passes=upgrade,shapes,fold,unroll,fold,dce,loss,grad,dce', '--loss', scalar ? 'auto' : 'vjp',
+  execFileSync(mfc, ['opt', join(folder, file), '--passes=inline,upgrade,shapes,fold,decompose,fold,unroll,fold,dce,loss,grad,dce', '--loss', scalar ? 'auto' : 'vjp',
     '--keep-outputs', ...shapes, ...wanted, '-o', step, '--quiet'], { stdio: ['ignore', 'pipe', 'pipe'] });
   const session = await ort.InferenceSession.create(step, { logSeverityLevel: 3 });
   const feeds = {};

@@ -1,0 +1,78 @@
+// Decompositions: operators that are not of ai.onnx, or have no gradient rule of their own, as
+// formulas of operators that have. A decomposition is called once per node and gives a value for
+// each output of the node that is read. It is written with the tools of gradient rules (grad.h):
+//
+//     void decompose_quick_gelu(struct decompose *d) { // x sigmoid(alpha x)
+//         struct grad *r = &d->tools;
+//         value_id inner = grad_scale(r, r->x[0], node_real(r->n, "alpha", 1.702));
+//         d->y[0] = grad_mul(r, r->x[0], BUILD(r->b, "Sigmoid", inner));
+//     }
+//
+// A form that has no decomposition is refused by decompose_refuse, before anything is built; the
+// node stays, with a warning.
+//
+// To add one, write decompose_NAME in passes/decompose/decompose_*.c, name it in a row of
+// decompose.def (it is declared below by itself), and add a case: tests/kernels compares it with
+// ONNX Runtime's own kernel, tests/gradient those of ai.onnx with finite differences.
+#pragma once
+
+#include "passes/grad/grad.h"
+
+struct decompose {
+    struct grad tools; // x: the inputs; n: the node
+    value_id *y;       // result: a value for each output; of those that are not read, none will do
+    const char *refused;
+    bool keeps; // the node stays, and should: its operator has a rule for this form
+};
+
+typedef void decompose_rule(struct decompose *d);
+
+#define DECOMPOSE(domain, name, rule) decompose_rule decompose_##rule;
+#include "passes/decompose/decompose.def"
+#undef DECOMPOSE
+
+__attribute__((format(printf, 2, 3))) void decompose_refuse(struct decompose *d, const char *format,
+                                                            ...);
+// Whether output k is read, or an output of the graph.
+bool decompose_wants(const struct decompose *d, uint32_t k);
+// Whether the inputs 0 .. n-1 that are given have known shapes; refuses the node if not.
+bool decompose_has_shapes(struct decompose *d, uint32_t n);
+
+// ---- Building ----
+
+// A constant tensor of numbers, with the element type of `like`.
+value_id decompose_table(struct decompose *d, value_id like, const double *x, const int64_t *dims,
+                         int32_t rank);
+// Parts along an axis, of equal sizes or of the given ones.
+void decompose_split(struct decompose *d, value_id v, int64_t axis, uint32_t n, value_id *parts);
+void decompose_split_sizes(struct decompose *d, value_id v, int64_t axis, const int64_t *sizes,
+                           uint32_t n, value_id *parts);
+value_id decompose_concat(struct decompose *d, const value_id *parts, uint32_t n, int64_t axis);
+// An activation of the fused operators: "Relu", "LeakyRelu", …, or "" for none; p: its parameters.
+value_id decompose_activation(struct decompose *d, value_id x, const char *name, const double *p);
+value_id decompose_gelu_of(struct decompose *d, value_id x); // exact, with Erf
+// (x - mean) / sqrt(variance + eps) * scale + bias over the last axis.
+value_id decompose_layer_norm_of(struct decompose *d, value_id x, value_id scale, value_id bias,
+                                 double eps);
+value_id decompose_rms_norm_of(struct decompose *d, value_id x, value_id scale, double eps);
+
+// softmax(softcap(scale Q K^T) + masks) V, for queries [B,N,S,H], keys [B,M,T,H] and values
+// [B,M,T,V], where M divides N.
+struct attention {
+    value_id q, k, v;
+    double scale;       // 0: 1 / sqrt(H)
+    double softcap;     // 0: none
+    value_id masks[3];  // added to the scores, [B,N,S,T] or broadcast to it; none: not used
+    value_id stages[4]; // results: the products, with softcap, with masks, the probabilities
+};
+value_id decompose_attention_of(struct decompose *d, struct attention *a);
+// [B,L,N*H] as [B,N,L,H], and back.
+value_id decompose_split_heads(struct decompose *d, value_id v, int64_t n);
+value_id decompose_join_heads(struct decompose *d, value_id v);
+// 0 where row i may see column j, i.e. j <= i + offset, and `far` elsewhere: [rows, columns].
+value_id decompose_causal_mask(struct decompose *d, value_id like, const int64_t *size,
+                               int64_t offset, double far);
+// x rotated by the angles of its positions: x [B,N,S,H], cos and sin [B or 1,1,S,R/2]; elements
+// from R on stay.
+value_id decompose_rotate(struct decompose *d, value_id x, value_id cos, value_id sin,
+                          bool interleaved);
