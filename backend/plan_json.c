@@ -3,7 +3,7 @@
 #include "backend/plan_json.h"
 
 #include "backend/timeline.h"
-#include "ir/base/json_write.h"
+#include "ir/json/json_write.h"
 
 #define PEAK_SHOWN 50
 

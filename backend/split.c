@@ -17,7 +17,7 @@
 #include "backend/onnx/onnx_write.h"
 #include "backend/parts.h"
 #include "ir/base/file.h"
-#include "ir/base/json_write.h"
+#include "ir/json/json_write.h"
 
 enum event_kind { EVENT_RUN, EVENT_SEND };
 

@@ -2,7 +2,7 @@
 #include "backend/trace.h"
 
 #include "backend/timeline.h"
-#include "ir/base/json_write.h"
+#include "ir/json/json_write.h"
 
 struct trace {
     struct json_writer w;

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "frontend/cli/cli.h"
-#include "ir/base/json_write.h"
+#include "ir/json/json_write.h"
 
 #define BAR_WIDTH     24
 #define DEFAULT_WIDTH 80 // of a terminal that does not report its own

@@ -6,7 +6,7 @@
 
 #include "frontend/cli/cli_watch.h"
 #include "frontend/inputs/budgets.h"
-#include "ir/base/json_write.h"
+#include "ir/json/json_write.h"
 #include "solver/curve.h"
 #include "solver/model/schedule_report.h"
 

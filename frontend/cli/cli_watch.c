@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ir/base/json_write.h"
+#include "ir/json/json_write.h"
 
 #define TICK_NS       200000000 // how often the live line is drawn
 #define HASTE_NS      20000000  // the same after a signal

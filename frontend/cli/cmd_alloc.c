@@ -4,7 +4,7 @@
 
 #include "frontend/cli/cli.h"
 #include "ir/base/file.h"
-#include "ir/base/json_write.h"
+#include "ir/json/json_write.h"
 #include "solver/model/buffers.h"
 #include "solver/offsets.h"
 

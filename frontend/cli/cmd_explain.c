@@ -3,7 +3,7 @@
 
 #include "frontend/cli/cli.h"
 #include "ir/base/file.h"
-#include "ir/base/json_write.h"
+#include "ir/json/json_write.h"
 
 static void print_one(struct str *out, enum diag_code code) {
     str_addf(out, "%s (exit code %d)\n", diag_slug(code), (int)diag_status(code));

@@ -7,7 +7,7 @@
 #include "frontend/cli/cli.h"
 #include "frontend/inputs/rig.h"
 #include "ir/base/file.h"
-#include "ir/base/json_write.h"
+#include "ir/json/json_write.h"
 
 #define MEASURE_NS 200000000 // each speed is measured for so long
 

@@ -7,7 +7,7 @@
 #include "frontend/load.h"
 #include "frontend/tools/verify_plan.h"
 #include "ir/base/file.h"
-#include "ir/base/json_write.h"
+#include "ir/json/json_write.h"
 #include "passes/plan/step.h"
 #include "solver/check/schedule_check.h"
 #include "solver/model/schedule_report.h"

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "ir/base/json.h"
+#include "ir/json/json.h"
 
 static const char *const sections[COST_KINDS] = {"nodes", "patterns", "operators"};
 

@@ -8,7 +8,7 @@
 
 #include "frontend/inputs/cost_files.h"
 #include "ir/base/checked.h"
-#include "ir/base/json.h"
+#include "ir/json/json.h"
 
 static const char suffix[] = "_kernel_time";
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "ir/base/file.h"
-#include "ir/base/json_write.h"
+#include "ir/json/json_write.h"
 #include "solver/model/placement_json.h"
 
 enum { MAX_COUNT = PLACES_MAX - 1 };

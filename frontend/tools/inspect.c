@@ -7,7 +7,7 @@
 
 #include "ir/base/checked.h"
 #include "ir/base/file.h"
-#include "ir/base/json_write.h"
+#include "ir/json/json_write.h"
 
 struct operator_count {
     const char *domain, *type;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "ir/base/json_write.h"
+#include "ir/json/json_write.h"
 
 static const struct batch_line *keep_all(const struct batch_table *t) {
     for (size_t i = 0; i < t->n_lines; i++)

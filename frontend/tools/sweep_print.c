@@ -1,7 +1,7 @@
 // Overhead curves as a table, as CSV and as JSON: see sweep.h.
 #include "frontend/tools/sweep.h"
 
-#include "ir/base/json_write.h"
+#include "ir/json/json_write.h"
 
 void sweep_print(struct str *out, const struct sweep *s) {
     str_add(out, "overhead at each budget, in percent; -: no schedule found\n");

@@ -2,8 +2,8 @@
 // from the two files alone. Types, sizes and roles of nodes in the plan are not trusted.
 #pragma once
 
-#include "ir/base/json_write.h"
 #include "ir/check/forced_order.h"
+#include "ir/json/json_write.h"
 #include "ir/plan_facts.h"
 #include "passes/pass.h"
 

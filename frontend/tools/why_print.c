@@ -1,7 +1,7 @@
 // The explanation of why.h as text and as JSON. Printed steps count from 1, as in reports.
 #include "frontend/tools/why.h"
 
-#include "ir/base/json_write.h"
+#include "ir/json/json_write.h"
 
 static void add_line(struct str *out, const char *what) {
     str_addf(out, "%-11s", what);

@@ -1,5 +1,5 @@
 // A layout as JSON: docs/layout.md.
-#include "ir/base/json_write.h"
+#include "ir/json/json_write.h"
 #include "passes/layout/layout.h"
 
 static const char *node_label(const struct graph *g, node_id id) {

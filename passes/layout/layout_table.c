@@ -2,7 +2,7 @@
 // or Markdown, machine-readable as CSV or JSON.
 #include <string.h>
 
-#include "ir/base/json_write.h"
+#include "ir/json/json_write.h"
 #include "passes/layout/layout_compare.h"
 
 // The arena without reuse divided by this one; the overhead in percent.

@@ -6,8 +6,8 @@
 #include <assert.h>
 #include <stdarg.h>
 
-#include "ir/base/json.h"
 #include "ir/base/map.h"
+#include "ir/json/json.h"
 
 #define MAX_REPORTED 5
 

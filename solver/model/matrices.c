@@ -1,7 +1,7 @@
 // A schedule as Checkmate's S and R: see matrices.h.
 #include "solver/model/matrices.h"
 
-#include "ir/base/json_write.h"
+#include "ir/json/json_write.h"
 
 status matrices_make(const struct problem *p, struct steps s, struct arena *a, struct diags *d,
                      struct matrices *out) {

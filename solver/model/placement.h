@@ -10,7 +10,7 @@
 //     status st = placement_read(&arena, &diags, source, &p);
 #pragma once
 
-#include "ir/base/json_write.h"
+#include "ir/json/json_write.h"
 #include "solver/model/problem.h"
 
 enum { ROUTE_MAX = 8, PLACES_MAX = 1024 };

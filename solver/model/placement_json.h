@@ -1,7 +1,7 @@
 // The parts of placement problems that other files have too. docs/placement.md describes them.
 #pragma once
 
-#include "ir/base/json.h"
+#include "ir/json/json.h"
 #include "solver/model/placement.h"
 
 // The members "devices", "host" and "links" of an object: places, links and resources of *p.

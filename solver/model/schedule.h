@@ -1,7 +1,7 @@
 // A schedule: steps that compute and free. And what is known about it.
 #pragma once
 
-#include "ir/base/json_write.h"
+#include "ir/json/json_write.h"
 #include "solver/model/problem.h"
 
 enum step_kind { STEP_COMPUTE, STEP_FREE };

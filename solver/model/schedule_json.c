@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "ir/base/json.h"
+#include "ir/json/json.h"
 
 static const char *const outcome_names[] = {"unknown", "feasible", "optimal", "infeasible"};
 

@@ -1,9 +1,9 @@
 // Strategies to and from mfc-strategy JSON: see strategy.h and docs/placement.md.
 #include <string.h>
 
-#include "ir/base/json.h"
-#include "ir/base/json_write.h"
 #include "ir/base/map.h"
+#include "ir/json/json.h"
+#include "ir/json/json_write.h"
 #include "solver/model/strategy.h"
 
 struct reader {

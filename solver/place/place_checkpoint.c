@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "ir/base/digest.h"
-#include "ir/base/json.h"
-#include "ir/base/json_write.h"
+#include "ir/json/json.h"
+#include "ir/json/json_write.h"
 #include "solver/place/place_state.h"
 
 // ---- The problem and objective of a checkpoint ----

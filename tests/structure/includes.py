@@ -10,7 +10,7 @@ LIBC = """assert ctype dlfcn errno fcntl fenv float getopt inttypes limits local
 setjmp signal spawn stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string
 strings sys/ time unistd dirent linux/ poll""".split()
 
-BASE = ["ir/base", "ir"]
+BASE = ["ir/base", "ir/json", "ir"]
 TABLES = ["solver/search_options.def", "solver/search_limits.def", "solver/placement_options.def"]  # option rows
 DOORS = ["solver/solve.h", "solver/curve.h", "solver/place.h", "solver/offsets.h", "solver/search_options.h",
          "solver/model"] + TABLES
@@ -18,13 +18,14 @@ PASSES = BASE + DOORS + ["passes"]
 
 # module -> (modules, or single headers, that it may include beside its own; outside libraries)
 MODULES = {
-    "ir/base": ([], ["uthash", "xxhash", "jansson"]),
+    "ir/base": ([], ["uthash", "xxhash"]),
+    "ir/json": (["ir/base"], ["jansson"]),
     "ir": (["ir/base"], []),
     "ir/text": (BASE, []),
     "ir/check": (BASE, []),
     "ir/runtime": (BASE, []),
     "ir/wrapper": (BASE, []),
-    "solver/model": (["ir/base"], ["jansson"]),
+    "solver/model": (["ir/base", "ir/json"], ["jansson"]),
     "solver/check": (["ir/base", "solver/model"], []),
     "solver/sim": (["ir/base", "solver/model"], []),
     "solver/baselines": (["ir/base", "solver/model", "solver/solve.h", "solver/methods.h"], []),
@@ -33,7 +34,7 @@ MODULES = {
     "solver/anneal": (["ir/base", "solver/model", "solver/solve.h", "solver/excess_price.h", "solver/parallel.h",
                        "solver/cuts"], []),
     "solver/offsets": (["ir/base", "solver/model", "solver/check", "solver/offsets.h"], []),
-    "solver/place": (["ir/base", "solver/model", "solver/check", "solver/sim", "solver/solve.h", "solver/place.h",
+    "solver/place": (["ir/base", "ir/json", "solver/model", "solver/check", "solver/sim", "solver/solve.h", "solver/place.h",
                       "solver/excess_price.h", "solver/parallel.h"], ["jansson"]),
     "solver": (["ir/base", "solver/model", "solver/check", "solver/anneal", "solver/cuts", "solver/mip",
                 "solver/baselines", "solver/place"], []),

@@ -1,4 +1,4 @@
-"""JSON is written by ir/base/json_write.c alone: no other C file of a module has a string literal that looks like a piece
+"""JSON is written by ir/json/json_write.c alone: no other C file of a module has a string literal that looks like a piece
 of a JSON document. Messages may quote JSON to show what is expected."""
 import os
 import re
@@ -7,7 +7,7 @@ import sys
 import tree
 
 MODULES = ("ir/", "passes/", "solver/", "backend/", "frontend/", "bench/", "examples/")
-WRITER = "ir/base/json_write.c"
+WRITER = "ir/json/json_write.c"
 # Calls whose text a person reads, by the beginning of their names.
 MESSAGES = ("diag_",)
 
@@ -45,7 +45,7 @@ for path in tree.files(".c", ".h"):
     for line, value, call in literals(text):
         n_literals += 1
         if PIECE.search(value) and not call.startswith(MESSAGES):
-            print(f"{path}:{line}: JSON by hand; use ir/base/json_write.h: {value.strip()[:80]!r}")
+            print(f"{path}:{line}: JSON by hand; use ir/json/json_write.h: {value.strip()[:80]!r}")
             bad += 1
 print(f"{n_literals} literals, {bad} pieces of JSON")
 sys.exit(bad != 0 or n_literals < 1000)

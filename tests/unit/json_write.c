@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ir/base/json_write.h"
+#include "ir/json/json_write.h"
 
 static void print_everything(struct str *out, enum json_style style) {
     struct json_writer w = json_write_document(out, style, "mfc-test");

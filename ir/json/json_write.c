@@ -1,6 +1,6 @@
 // JSON output: see json_write.h. One function, start(), writes what stands before a value; the
 // state that it needs is two flags per level.
-#include "ir/base/json_write.h"
+#include "ir/json/json_write.h"
 
 #include <assert.h>
 #include <math.h>

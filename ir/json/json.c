@@ -1,6 +1,6 @@
 // JSON with limits: see json.h. The scan counts brackets outside strings, so that deep nesting and
 // millions of values are refused by their number and not by running out of memory half way.
-#include "ir/base/json.h"
+#include "ir/json/json.h"
 
 #include <math.h>
 #include <string.h>
