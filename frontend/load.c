@@ -96,7 +96,10 @@ status load_format(struct diags *d, const char *path, const char *format, const 
 static status save_text(const struct model *m, const char *path, bool as_dot, struct diags *d) {
     struct arena scratch = arena_make(m->arena->mem);
     struct str text = str_make(&scratch);
-    status st = as_dot ? dot_print(&text, m, d) : print_model(&text, m, d);
+    const char *folder = file_folder(&scratch, path);
+    status st = !folder  ? diag_out_of_memory(d)
+                : as_dot ? dot_print(&text, m, d)
+                         : print_model(&text, m, folder, d);
     if (!st)
         st = output_text(&scratch, d, path, &text);
     arena_free(&scratch);

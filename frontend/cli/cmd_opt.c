@@ -32,7 +32,7 @@ static bool is_listed(const struct cli *c, const char *option, const char *pass)
 static status show(struct cli *c, const char *when, const struct pass *pass,
                    const struct model *m) {
     str_addf(&c->out, "# %s %s\n", when, pass->name);
-    return print_model(&c->out, m, &c->diags);
+    return print_model(&c->out, m, ".", &c->diags);
 }
 
 static status before(void *to, const struct pass *pass, size_t i, const struct model *m) {
@@ -51,7 +51,9 @@ static status before(void *to, const struct pass *pass, size_t i, const struct m
     for (size_t k = i; k < o->p->n; k++)
         str_addf(&o->before, "%s%s", k == i ? "" : ",", o->p->at[k]->name);
     str_add_char(&o->before, '\n');
-    return print_model(&o->before, m, &o->c->diags);
+    const char *folder = file_folder(&o->kept, options_text(&o->c->options, "reproducer"));
+    return folder ? print_model(&o->before, m, folder, &o->c->diags)
+                  : diag_out_of_memory(&o->c->diags);
 }
 
 static status after(void *to, const struct pass *pass, size_t i, const struct model *m) {
@@ -137,7 +139,7 @@ static status write_result(struct cli *c, const struct model *m) {
     if (to || format)
         st = load_save(m, to ? to : "-", format, &c->diags);
     else if (!shown && !json)
-        st = print_model(&c->out, m, &c->diags);
+        st = print_model(&c->out, m, ".", &c->diags);
     return st || !json ? st : inspect_write(m, json, &c->arena, &c->diags);
 }
 

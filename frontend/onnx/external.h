@@ -16,7 +16,6 @@ struct external_file {
 struct external {
     struct arena *arena;
     const char *folder;     // NULL: a model in memory; all files count as absent
-    int fd;                 // of the folder; -1 until it is needed
     struct map by_location; // location -> index in files
     VEC(struct external_file) files;
     size_t n_absent; // tensors whose file does not exist
@@ -28,10 +27,5 @@ struct external external_make(struct arena *a, const char *folder);
 // Sets t->data from t->external when the file exists. `where` locates the tensor in messages.
 status external_find(struct external *e, struct diags *d, struct loc where, struct tensor *t);
 
-// Warns once about all missing files, and closes the folder. The files stay open: the caller owns
-// them.
+// Warns once about all missing files. The files stay open: the caller owns them.
 void external_done(struct external *e, struct diags *d, const char *model);
-
-// Opens `location` beneath the folder for reading. Failure: -1 and errno; EXDEV: outside of the
-// folder; ELOOP: through a symbolic link. `by_component` works without openat2.
-int external_open_beneath(int folder, const char *location, bool by_component);

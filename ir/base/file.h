@@ -32,6 +32,26 @@ status source_memory(struct arena *a, struct diags *d, const void *bytes, int64_
                      struct source **out);
 void source_close(struct source *s);
 
+// A file that an input names. The name is not trusted: it is resolved beneath the folder of the
+// input only, without following symbolic links, and must be that of a regular file without other
+// hard links; else DIAG_EXTERNAL_OUTSIDE.
+struct reference {
+    const char *folder; // NULL: the input is no file, and all files count as absent
+    const char *location;
+    struct loc where; // in the input
+};
+
+// *out is NULL when there is no such file.
+status source_open_beneath(struct arena *a, struct diags *d, const struct reference *r,
+                           struct source **out);
+
+// Opens `location` beneath the folder for reading. Failure: -1 and errno; EXDEV: outside of the
+// folder; ELOOP: through a symbolic link. `by_component` works without openat2.
+int file_open_beneath(int folder, const char *location, bool by_component);
+
+// The path as a location beneath the folder; NULL: it is not beneath. False: out of memory.
+bool file_beneath(struct arena *a, const char *folder, const char *path, const char **out);
+
 // All n_bytes at offset, or an error: reading past the end is malformed input.
 status source_read(const struct source *s, struct diags *d, int64_t offset, void *to,
                    size_t n_bytes);

@@ -14,6 +14,7 @@
 bool parse_fail(struct parser *p, const struct token *at, const char *format, ...) {
     if (p->stop)
         return false;
+    p->failed = ST_MALFORMED;
     va_list args;
     va_start(args, format);
     diag_errorv(p->d, DIAG_MALFORMED, loc_line(p->path, at->line, at->col), format, args);
@@ -27,11 +28,15 @@ bool parse_fail(struct parser *p, const struct token *at, const char *format, ..
     return false;
 }
 
-bool parse_out_of_memory(struct parser *p) {
-    diag_out_of_memory(p->d);
+bool parse_stop(struct parser *p, status st) {
+    p->failed = st;
     p->stop = true;
     p->t.kind = LEX_END;
     return false;
+}
+
+bool parse_out_of_memory(struct parser *p) {
+    return parse_stop(p, diag_out_of_memory(p->d));
 }
 
 bool parse_expected(struct parser *p, const char *what) {
@@ -343,7 +348,7 @@ status parse_text(struct model_text text, struct arena *a, struct pool *names, s
         uselocale(before);
         freelocale(plain);
     }
-    return p.n_errors ? ST_MALFORMED : p.stop ? ST_LIMIT : ST_OK;
+    return p.failed;
 }
 
 status parse_file(const struct source *from, struct arena *a, struct pool *names, struct diags *d,

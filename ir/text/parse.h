@@ -19,13 +19,15 @@ struct parser {
     struct graph_parse *graph; // the innermost graph being parsed
     int depth;                 // nesting of graphs and types
     size_t n_errors;
-    bool stop; // out of memory, or too many errors
+    bool stop;     // out of memory, a file cannot be read, or too many errors
+    status failed; // the result
 };
 
 // Reports at a token, and returns false.
 __attribute__((format(printf, 3, 4))) bool parse_fail(struct parser *p, const struct token *at,
                                                       const char *format, ...);
 bool parse_out_of_memory(struct parser *p);
+bool parse_stop(struct parser *p, status st); // a failure that was reported ends the parsing
 // Reports "`what` is expected here, not …" at the lookahead.
 bool parse_expected(struct parser *p, const char *what);
 

@@ -1,6 +1,6 @@
 // Parser of tensors, the inverse of print_tensor.c. Numbers are encoded to the bytes of the
-// payload, in memory. A span refers to a file, which is opened once per model; a range outside the
-// file is an error.
+// payload, in memory. A span refers to a file beneath the folder of the text, which is opened once
+// per model; a range outside the file is an error.
 #include <string.h>
 
 #include "ir/text/parse.h"
@@ -8,37 +8,37 @@
 
 static bool in_memory(struct parser *p, const void *bytes, size_t n, struct span *out) {
     struct source *s;
-    if (source_memory(p->m->arena, p->d, bytes, (int64_t)n, &s)) { // reported there
-        p->stop = true;
-        p->t.kind = LEX_END;
-        return false;
-    }
+    status st = source_memory(p->m->arena, p->d, bytes, (int64_t)n, &s);
+    if (st)
+        return parse_stop(p, st);
     *out = (struct span){s, 0, (int64_t)n};
     return true;
 }
 
-// Opens the file in the folder of the text, else in the current folder. A missing file becomes a
-// source without bytes, which keeps the reference.
+// A missing file becomes a source without bytes, which keeps the reference.
 static bool open_source(struct parser *p, const struct token *at, const char *path,
                         struct source **out) {
     struct arena *a = p->m->arena;
-    struct diags quiet = diags_make(a);
-    const char *beside = path[0] == '/' ? path : file_join(a, p->folder, path);
-    if (!beside)
-        return parse_out_of_memory(p);
-    *out = NULL;
-    if (source_open(a, &quiet, beside, out) && source_open(a, &quiet, path, out)) {
-        diag_warning(p->d, DIAG_IO, loc_line(p->path, at->line, at->col),
-                     "the file \"%s\" cannot be opened; the weights in it are missing", path);
-        if (!(*out = ARENA_NEW(a, struct source)))
+    struct reference r = {
+        .folder = p->folder, .location = path, .where = loc_line(p->path, at->line, at->col)};
+    status st = source_open_beneath(a, p->d, &r, out);
+    if (st)
+        return parse_stop(p, st);
+    if (!*out) {
+        diag_warning(p->d, DIAG_IO, r.where,
+                     "there is no file \"%s\" in the folder of the text; the weights in it are "
+                     "missing",
+                     path);
+        const char *beside = file_join(a, p->folder, path);
+        if (!beside || !(*out = ARENA_NEW(a, struct source)))
             return parse_out_of_memory(p);
-        (*out)->fd = -1;
+        **out = (struct source){.path = beside, .fd = -1};
     }
-    (*out)->path = path; // as written: printing must reproduce it
-    return VEC_PUSH(a, &p->m->sources, *out) &&
-                   map_put_text(&p->sources, path, (int64_t)p->m->sources.n - 1)
-               ? true
-               : parse_out_of_memory(p);
+    if (!VEC_PUSH(a, &p->m->sources, *out)) {
+        source_close(*out);
+        return parse_out_of_memory(p);
+    }
+    return map_put_text(&p->sources, path, (int64_t)p->m->sources.n - 1) || parse_out_of_memory(p);
 }
 
 static bool parse_reference(struct parser *p, struct span *out) {

@@ -187,9 +187,9 @@ static void model_lines(struct printer *p, const struct model *m) {
     }
 }
 
-status print_model(struct str *out, const struct model *m, struct diags *d) {
-    assert(out && m && m->graph && d);
-    struct printer p = {.out = out, .d = d, .scratch = arena_make(m->arena->mem)};
+status print_model(struct str *out, const struct model *m, const char *folder, struct diags *d) {
+    assert(out && m && m->graph && folder && d);
+    struct printer p = {.out = out, .d = d, .folder = folder, .scratch = arena_make(m->arena->mem)};
     // The locale of the caller may have a decimal comma.
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t before = plain ? uselocale(plain) : (locale_t)0;
@@ -207,6 +207,11 @@ status print_model(struct str *out, const struct model *m, struct diags *d) {
         uselocale(before);
         freelocale(plain);
     }
+    if (p.n_outside)
+        diag_note(d, DIAG_EXTERNAL_KEPT, loc_file(p.outside),
+                  "is not in the folder of the text, which refers to it for %zu tensors; copy the "
+                  "file to the folder of the text",
+                  p.n_outside);
     arena_free(&p.scratch);
     return p.st ? p.st : out->failed ? diag_out_of_memory(d) : ST_OK;
 }

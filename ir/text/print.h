@@ -6,6 +6,9 @@
 struct printer {
     struct str *out;
     struct diags *d;
+    const char *folder;  // where the text will be
+    size_t n_outside;    // spans of files that are not beneath it
+    const char *outside; // the first such file
     struct arena scratch;
     status st; // the first failure to read a payload
     int indent;

@@ -19,10 +19,19 @@ static bool is_inline(struct span s) {
     return !is_file(s.source) || (s.n_bytes <= PRINT_INLINE_BYTES && !is_absent(s.source));
 }
 
-static void print_reference(struct str *out, struct span s) {
-    str_add(out, "span(");
-    print_quoted(out, s.source->path);
-    str_addf(out, ", %lld, %lld)", (long long)s.offset, (long long)s.n_bytes);
+// A text refers to files beneath its own folder only. Another file gets the name that a copy of it
+// beside the text would have.
+static void print_reference(struct printer *p, struct span s) {
+    const char *location;
+    if (!file_beneath(&p->scratch, p->folder, s.source->path, &location)) {
+        p->st = diag_out_of_memory(p->d);
+        return;
+    }
+    if (!location && p->n_outside++ == 0)
+        p->outside = s.source->path;
+    str_add(p->out, "span(");
+    print_quoted(p->out, location ? location : file_name(s.source->path));
+    str_addf(p->out, ", %lld, %lld)", (long long)s.offset, (long long)s.n_bytes);
 }
 
 // NULL: the bytes cannot be read, and p->st is set.
@@ -41,7 +50,7 @@ static uint8_t *read_span(struct printer *p, struct span s) {
 
 void print_span(struct printer *p, struct span s) {
     if (!is_inline(s)) {
-        print_reference(p->out, s);
+        print_reference(p, s);
         return;
     }
     uint8_t *bytes = read_span(p, s);
@@ -143,7 +152,7 @@ void print_payload(struct printer *p, const struct tensor *t) {
         if (t->data.source) {
             str_add_char(p->out, ' ');
             if (is_file(t->data.source)) // external data stay in their file, whatever their size
-                print_reference(p->out, t->data);
+                print_reference(p, t->data);
             else
                 print_span(p, t->data);
         }
@@ -156,7 +165,7 @@ void print_payload(struct printer *p, const struct tensor *t) {
         return;
     }
     str_add(p->out, gap);
-    print_reference(p->out, t->data);
+    print_reference(p, t->data);
 }
 
 static void open_fact(struct str *out, bool *any) {

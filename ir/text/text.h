@@ -14,15 +14,16 @@
 
 #define PRINT_INLINE_BYTES 256
 
-// Appends the text of the model. Reads small payloads from their files.
-status print_model(struct str *out, const struct model *m, struct diags *d);
+// Appends the text of the model. Reads small payloads from their files. Spans are relative to the
+// folder, where the text will be: "." for standard output.
+status print_model(struct str *out, const struct model *m, const char *folder, struct diags *d);
 
 // Appends one type, such as f32[8,N]; _ for NULL.
 void print_type(struct str *out, const struct type *t);
 
 // Parses a model. The text must end with a NUL at at[n]. `path` is used in messages. A file named
-// in a span is searched in the folder of `path`, then in the current folder; a missing file is a
-// warning, and its bytes cannot be read later. Reports up to PARSE_ERRORS errors, each with line
+// in a span must be beneath the folder of `path` (struct reference); a missing file is a warning,
+// and its bytes cannot be read later. Reports up to PARSE_ERRORS errors, each with line
 // and column. The model is neither sorted nor verified. The caller must model_close() it, also
 // after an error (when *out is not NULL).
 #define PARSE_ERRORS 20

@@ -76,10 +76,13 @@ status step_record(struct model *m, const struct options *o, struct diags *d) {
     return st;
 }
 
-static bool knows(const struct options *o, const char *name) {
-    for (size_t i = 0; i < o->items.n; i++)
-        if (strcmp(o->items.at[i].spec->name, name) == 0)
-            return true;
+// The only options that a plan may set: those of the passes that make the step. None of them names
+// a file; a plan from a stranger must not choose what is read or written.
+static bool shapes_step(const char *name) {
+    for (size_t i = 0; i < N_STEP_PASSES; i++)
+        for (const struct option_spec *s = step_passes[i]->options; s && s->name; s++)
+            if (s->kind != OPTION_GROUP && s->kind != OPTION_SAME && strcmp(s->name, name) == 0)
+                return true;
     return false;
 }
 
@@ -90,9 +93,19 @@ static status recall_line(const struct model *plan, struct options *o, struct di
         return diag_error(d, DIAG_MALFORMED, loc_file(plan->path),
                           "the options of the step hold \"%s\", which is not name=value", line);
     *value++ = 0;
-    if (knows(o, line) && options_given(o, line))
+    if (!shapes_step(line))
+        return diag_error(d, DIAG_MALFORMED, loc_file(plan->path),
+                          "the plan sets the option --%s, which does not shape a training step; "
+                          "%s is not written by mfc",
+                          line, KEY_OPTIONS);
+    if (options_given(o, line))
         return ST_OK;
-    return options_set(o, d, line, value);
+    struct diags why = diags_make(d->arena);
+    status st = options_set(o, &why, line, value);
+    if (!st || st == ST_LIMIT)
+        return st ? diag_out_of_memory(d) : ST_OK;
+    return diag_error(d, DIAG_MALFORMED, loc_file(plan->path), "the options of the step: %s",
+                      why.list.n ? why.list.at[0].text : "a value is wrong");
 }
 
 status step_recall(const struct model *plan, struct options *o, struct diags *d) {

@@ -11,12 +11,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 static void use(const struct model *m, struct arena *a, struct pool *pool, struct diags *d) {
     struct str once = str_make(a), twice = str_make(a);
     struct model *again;
-    status st = print_model(&once, m, d);
+    status st = print_model(&once, m, ".", d);
     if (!st)
         st = parse_text((struct model_text){str_text(&once), once.n, "fuzz.mfc"}, a, pool, d,
                         &again);
     if (!st) {
-        st = print_model(&twice, again, d);
+        st = print_model(&twice, again, ".", d);
         model_close(again);
     }
     if (st ? st != ST_LIMIT : strcmp(str_text(&once), str_text(&twice)) != 0)

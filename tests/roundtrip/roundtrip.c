@@ -41,18 +41,19 @@ static status put(struct trip *t, const struct model *m, const char *folder, int
 static status go(struct trip *t, const char *path, const char *folder, int k) {
     struct source *s;
     struct str once = str_make(&t->arena), twice = once;
+    const char *beside = file_folder(&t->arena, path);
     status st = source_open(&t->arena, &t->d, path, &s);
     if (!st)
         st = onnx_read(s, &t->arena, &t->pool, &t->d, &t->read);
     if (!st)
         st = put(t, t->read, folder, k, "direct");
     if (!st)
-        st = print_model(&once, t->read, &t->d);
+        st = print_model(&once, t->read, beside, &t->d);
     if (!st)
         st = parse_text((struct model_text){once.at, once.n, path}, &t->arena, &t->pool, &t->d,
                         &t->parsed);
     if (!st)
-        st = print_model(&twice, t->parsed, &t->d);
+        st = print_model(&twice, t->parsed, beside, &t->d);
     if (!st && (once.n != twice.n || memcmp(once.at, twice.at, once.n) != 0))
         st = diag_error(&t->d, DIAG_INTERNAL, loc_file(path), "the text changes when it is parsed");
     if (!st)

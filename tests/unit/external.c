@@ -172,7 +172,7 @@ static void test_by_component(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int by_component = 0; by_component <= 1; by_component++) {
             errno = 0;
-            int fd = external_open_beneath(at, cases[i].location, by_component);
+            int fd = file_open_beneath(at, cases[i].location, by_component);
             if ((fd < 0) != (cases[i].error != 0) || (fd < 0 && errno != cases[i].error))
                 fail_msg("%s (%d): %s", cases[i].location, by_component, strerror(errno));
             if (fd >= 0)

@@ -265,9 +265,9 @@ static void dce_on_random_models(void **state) {
         n_after += n_nodes(m);
         assert_int_equal(m->graph->inputs.n, n_inputs);
         assert_int_equal(m->graph->outputs.n, n_outputs);
-        print_model(&once, m, &s.diags);
+        print_model(&once, m, ".", &s.diags);
         assert_int_equal(run(&s, m, list, 1, &n_calls), ST_OK);
-        print_model(&twice, m, &s.diags);
+        print_model(&twice, m, ".", &s.diags);
         assert_string_equal(str_text(&once), str_text(&twice));
         scene_close(&s);
     }

@@ -96,7 +96,7 @@ static void unknown_sizes_are_all_named(void **state) {
 
 static const char *printed(struct scene *s, const struct model *m) {
     struct str text = str_make(&s->arena);
-    assert_int_equal(print_model(&text, m, &s->diags), ST_OK);
+    assert_int_equal(print_model(&text, m, ".", &s->diags), ST_OK);
     return str_text(&text);
 }
 

@@ -21,7 +21,7 @@ static const char *reprint(struct scene *s, const char *text, struct model **out
     if (st)
         return NULL;
     struct str printed = str_make(&s->arena);
-    assert_int_equal(print_model(&printed, m, &s->diags), ST_OK);
+    assert_int_equal(print_model(&printed, m, ".", &s->diags), ST_OK);
     return str_text(&printed);
 }
 
@@ -276,7 +276,7 @@ static void random_models_keep_the_law(void **state) {
         struct str first = str_make(&s.arena);
         struct model *m = random_model(&s.arena, &names, seed);
         status sound = model_verify(m, &s.diags);
-        assert_int_equal(print_model(&first, m, &s.diags), ST_OK);
+        assert_int_equal(print_model(&first, m, ".", &s.diags), ST_OK);
         const char *second = reprint(&s, str_text(&first), NULL);
         if (sound || !second || strcmp(second, str_text(&first)) != 0 || s.diags.n_errors) {
             complain(&s);

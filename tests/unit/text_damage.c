@@ -121,11 +121,11 @@ static bool survives(struct scene *s, const char *damaged, size_t n) {
     struct str first = str_make(&s->arena), second = str_make(&s->arena);
     struct diags quiet = diags_make(&s->arena);
     if (st == ST_OK) {
-        assert_int_equal(print_model(&first, m, &quiet), ST_OK);
+        assert_int_equal(print_model(&first, m, ".", &quiet), ST_OK);
         st = parse_text((struct model_text){str_text(&first), first.n, "damaged.mfc"}, &s->arena,
                         &names, &quiet, &again);
         if (st == ST_OK)
-            assert_int_equal(print_model(&second, again, &quiet), ST_OK);
+            assert_int_equal(print_model(&second, again, ".", &quiet), ST_OK);
         if (st || strcmp(str_text(&first), str_text(&second)) != 0)
             print_error("%.*s\n-- first\n%s\n-- second\n%s\n", (int)n, text, str_text(&first),
                         str_text(&second));
@@ -150,7 +150,7 @@ static void damage_is_survived(void **state) {
     for (uint64_t i = 0; i < N_BASES; i++) {
         texts[i] = str_make(&base.arena);
         struct model *m = random_model(&base.arena, &names, 1000000 + i);
-        assert_int_equal(print_model(&texts[i], m, &base.diags), ST_OK);
+        assert_int_equal(print_model(&texts[i], m, ".", &base.diags), ST_OK);
     }
     int n_accepted = 0;
     for (uint64_t i = 0; i < N_MUTATIONS; i++) {
@@ -178,7 +178,7 @@ static void every_truncation_is_survived(void **state) {
     scene_open(&base);
     struct pool names = pool_make(&base.arena);
     struct str text = str_make(&base.arena);
-    print_model(&text, random_model(&base.arena, &names, 3), &base.diags);
+    print_model(&text, random_model(&base.arena, &names, 3), ".", &base.diags);
     assert_true(text.n > 1000);
     for (size_t n = 0; n < text.n; n++) {
         struct scene s;
@@ -195,7 +195,7 @@ static void memory_may_run_out_anywhere(void **state) {
     scene_open(&base);
     struct pool names = pool_make(&base.arena);
     struct str text = str_make(&base.arena);
-    print_model(&text, random_model(&base.arena, &names, 3), &base.diags);
+    print_model(&text, random_model(&base.arena, &names, 3), ".", &base.diags);
     status st = ST_LIMIT;
     for (int64_t k = 0; st != ST_OK; k++) {
         struct mem mem = mem_make(MEM_UNLIMITED);
@@ -208,7 +208,7 @@ static void memory_may_run_out_anywhere(void **state) {
         st =
             parse_text((struct model_text){str_text(&text), text.n, "small.mfc"}, &a, &own, &d, &m);
         if (st == ST_OK)
-            st = print_model(&out, m, &d);
+            st = print_model(&out, m, ".", &d);
         assert_true(st == ST_OK || st == ST_LIMIT);
         assert_true(st == ST_OK || d.n_errors > 0);
         arena_free(&a);

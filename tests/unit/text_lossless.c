@@ -36,7 +36,7 @@ static void text_loses_nothing(void **state) {
         struct pool pool = pool_make(&s.arena);
         struct str text = str_make(&s.arena);
         struct model *m[2] = {random_model(&s.arena, &pool, 5000000 + seed), NULL};
-        assert_int_equal(print_model(&text, m[0], &s.diags), ST_OK);
+        assert_int_equal(print_model(&text, m[0], ".", &s.diags), ST_OK);
         assert_int_equal(parse_text((struct model_text){text.at, text.n, "t.mfc"}, &s.arena, &pool,
                                     &s.diags, &m[1]),
                          ST_OK);

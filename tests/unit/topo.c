@@ -23,7 +23,7 @@ static void expect_sorted(const char *before, const char *after) {
     assert_int_equal(graph_sort(m->graph, &s.diags), ST_OK);
     assert_int_equal(model_verify(m, &s.diags), ST_OK);
     struct str text = str_make(&s.arena);
-    print_model(&text, m, &s.diags);
+    print_model(&text, m, ".", &s.diags);
     assert_string_equal(str_text(&text), after);
     scene_close(&s);
 }

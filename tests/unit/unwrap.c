@@ -16,7 +16,7 @@ enum { N_MODELS = 400 };
 
 static const char *text_of(struct scene *s, const struct model *m) {
     struct str text = str_make(&s->arena);
-    assert_int_equal(print_model(&text, m, &s->diags), ST_OK);
+    assert_int_equal(print_model(&text, m, ".", &s->diags), ST_OK);
     return str_text(&text);
 }
 
