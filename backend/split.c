@@ -6,13 +6,11 @@
 // cannot deadlock.
 #include "backend/split.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "backend/onnx/onnx_write.h"
 #include "backend/parts.h"
@@ -35,8 +33,7 @@ struct split {
     struct parts parts;
     VEC(struct event) events;
     bool *reads; // per device and value: a part on the device has the value as an input
-    status (*prepare)(void *to, struct model *part); // may be NULL
-    void *prepare_to;
+    const struct split_how *how;
     size_t *last; // per device and value: the last event at which the device needs it
 };
 
@@ -179,8 +176,8 @@ static status write_files(struct split *s, const char *folder) {
         struct model *part = path ? part_model(s->m, &s->parts, i, &scratch) : NULL;
         if (!part)
             st = diag_out_of_memory(s->diags);
-        if (!st && s->prepare)
-            st = s->prepare(s->prepare_to, part);
+        if (!st && s->how->prepare)
+            st = s->how->prepare(s->how->to, part);
         if (!st)
             st = onnx_write(part, path, NULL, s->diags);
         arena_free(&scratch);
@@ -188,23 +185,10 @@ static status write_files(struct split *s, const char *folder) {
     return st;
 }
 
-static void remove_folder(struct arena *a, const char *folder) {
-    DIR *dir = opendir(folder);
-    struct dirent *entry;
-    while (dir && (entry = readdir(dir))) {
-        const char *path = file_join(a, folder, entry->d_name);
-        if (path && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlink(path);
-    }
-    if (dir)
-        closedir(dir);
-    rmdir(folder);
-}
-
-status split_write(const struct model *m, const char *folder,
-                   status (*prepare)(void *to, struct model *part), void *to, struct diags *d) {
+status split_write(const struct model *m, const char *folder, const struct split_how *how,
+                   struct diags *d) {
     struct arena a = arena_make(m->arena->mem);
-    struct split s = {.m = m, .arena = &a, .diags = d, .prepare = prepare, .prepare_to = to};
+    struct split s = {.m = m, .arena = &a, .diags = d, .how = how};
     status st = parts_of(m->graph, &a, d, &s.parts);
     size_t n_pairs = m->graph->values.n * m->device_names.n;
     s.reads = ARENA_ARRAY(&a, bool, n_pairs);
@@ -212,18 +196,20 @@ status split_write(const struct model *m, const char *folder,
     char *temporary = str_format(&a, "%s.XXXXXX", folder);
     if (!st && (!s.reads || !s.last || !temporary || !list_events(&s)))
         st = diag_out_of_memory(d);
-    if (!st && (!mkdtemp(temporary) || chmod(temporary, 0777 & ~S_IWOTH & ~S_IWGRP) != 0))
+    if (!st && !mkdtemp(temporary))
         st = diag_error(d, DIAG_IO, loc_file(folder), "cannot create a folder beside it: %s",
                         strerror(errno));
     if (!st) {
         find_last(&s);
-        st = write_files(&s, temporary);
-        if (!st && rename(temporary, folder) != 0)
-            st = diag_error(d, DIAG_IO, loc_file(folder),
-                            "cannot create the folder: %s; the target must not exist or be empty",
+        if (chmod(temporary, 0777 & ~S_IWOTH & ~S_IWGRP) != 0)
+            st = diag_error(d, DIAG_IO, loc_file(folder), "cannot set its mode: %s",
                             strerror(errno));
+        if (!st)
+            st = write_files(&s, temporary);
+        if (!st)
+            st = outputs_folder(how->together, temporary, folder);
         if (st)
-            remove_folder(&a, temporary);
+            file_remove_folder(temporary);
     }
     arena_free(&a);
     return st;

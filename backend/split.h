@@ -3,10 +3,15 @@
 // the format.
 #pragma once
 
-#include "ir/base/diag.h"
+#include "ir/base/file.h"
 #include "ir/graph.h"
 
-// `folder` must not exist or be empty; it appears complete or not at all. `prepare` may change each
-// part before it is written; it may be NULL.
-status split_write(const struct model *m, const char *folder,
-                   status (*prepare)(void *to, struct model *part), void *to, struct diags *d);
+struct split_how {
+    status (*prepare)(void *to, struct model *part); // may change each part before it is written
+    void *to;
+    struct outputs *together; // the folder becomes visible with these
+};
+
+// `folder` must not exist or be empty; it appears complete or not at all.
+status split_write(const struct model *m, const char *folder, const struct split_how *how,
+                   struct diags *d);

@@ -221,7 +221,7 @@ int mfc_write(struct mfc *m, const char *file) {
     assert(m && file);
     if (!m->model)
         return finish(m, no_model(m));
-    return finish(m, load_save_plan(m->model, file, &m->diags));
+    return finish(m, load_save_plan(m->model, file, NULL, &m->diags));
 }
 
 void mfc_cancel(struct mfc *m) {

@@ -93,7 +93,8 @@ status load_format(struct diags *d, const char *path, const char *format, const 
                              "format with --to=onnx, --to=mfc or --to=dot");
 }
 
-static status save_text(const struct model *m, const char *path, bool as_dot, struct diags *d) {
+static status save_text(const struct model *m, const char *path, bool as_dot,
+                        struct outputs *together, struct diags *d) {
     struct arena scratch = arena_make(m->arena->mem);
     struct str text = str_make(&scratch);
     const char *folder = file_folder(&scratch, path);
@@ -101,21 +102,23 @@ static status save_text(const struct model *m, const char *path, bool as_dot, st
                 : as_dot ? dot_print(&text, m, d)
                          : print_model(&text, m, folder, d);
     if (!st)
-        st = output_text(&scratch, d, path, &text);
+        st = together ? outputs_text(together, path, &text) : output_text(&scratch, d, path, &text);
     arena_free(&scratch);
     return st;
 }
 
-status load_save(const struct model *m, const char *path, const char *format, struct diags *d) {
+status load_save(const struct model *m, const char *path, const char *format,
+                 struct outputs *together, struct diags *d) {
     status st = load_format(d, path, format, &format);
     if (st)
         return st;
     if (strcmp(format, "onnx") == 0)
-        return onnx_write(m, path, NULL, d);
-    return save_text(m, path, strcmp(format, "dot") == 0, d);
+        return onnx_write(m, path, &(struct onnx_write_options){.together = together}, d);
+    return save_text(m, path, strcmp(format, "dot") == 0, together, d);
 }
 
-status load_save_plan(const struct model *m, const char *path, struct diags *d) {
+status load_save_plan(const struct model *m, const char *path, struct outputs *together,
+                      struct diags *d) {
     bool not_onnx = str_ends_with(path, ".mfc") || str_ends_with(path, ".dot");
-    return load_save(m, path, not_onnx ? NULL : "onnx", d);
+    return load_save(m, path, not_onnx ? NULL : "onnx", together, d);
 }

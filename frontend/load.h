@@ -1,6 +1,7 @@
 // Reads and writes models: ONNX, the text form (.mfc), and Graphviz (.dot, write only).
 #pragma once
 
+#include "ir/base/file.h"
 #include "ir/graph.h"
 
 // Reads a model. The first bytes decide the format, not the file name; "-" is standard input. The
@@ -21,7 +22,10 @@ status load_memory(struct arena *a, struct pool *names, struct diags *d, const v
 // The format to write: `format` ("onnx", "mfc" or "dot"); when it is NULL, the extension of the
 // path, or the text form for standard output ("-").
 status load_format(struct diags *d, const char *path, const char *format, const char **out);
-// Writes a model in the format of load_format.
-status load_save(const struct model *m, const char *path, const char *format, struct diags *d);
+// Writes a model in the format of load_format. `together`: its files become visible with these,
+// when they are committed; NULL: at once.
+status load_save(const struct model *m, const char *path, const char *format,
+                 struct outputs *together, struct diags *d);
 // Writes ONNX, unless the path ends with .mfc or .dot.
-status load_save_plan(const struct model *m, const char *path, struct diags *d);
+status load_save_plan(const struct model *m, const char *path, struct outputs *together,
+                      struct diags *d);

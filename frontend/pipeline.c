@@ -56,18 +56,18 @@ static bool is_set(const struct pipeline *p, const char *option, const char *val
     return strcmp(options_text(p->context->options, option), value) == 0;
 }
 
-status pipeline_write(struct pipeline *p, const char *path) {
+status pipeline_write(struct pipeline *p, const char *path, struct outputs *together) {
     struct model *m = p->model;
     struct pass_context *c = p->context;
     const char *initial = options_text(c->options, "initial");
     const char *folder = options_text(c->options, "split");
 
-    status st = initial ? weights_write(m, initial, c->diags) : ST_OK;
+    status st = initial ? weights_write(m, initial, together, c->diags) : ST_OK;
     if (!st && is_set(p, "weights", "inputs"))
         weights_detach(m);
     if (!st && is_set(p, "annotate", "onnx"))
         st = annotate_devices(m, c->diags);
     if (!st)
-        st = load_save_plan(m, path, c->diags);
-    return st || !folder ? st : split_plan(m, folder, c);
+        st = load_save_plan(m, path, together, c->diags);
+    return st || !folder ? st : split_plan(m, folder, together, c);
 }

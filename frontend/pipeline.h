@@ -2,6 +2,7 @@
 // library use it.
 #pragma once
 
+#include "ir/base/file.h"
 #include "passes/plan/plan.h"
 #include "passes/plan/plan_devices.h"
 
@@ -18,5 +19,6 @@ struct pipeline {
 status pipeline_plan(struct pipeline *p);
 
 // Writes the plan: the text form for a name that ends with .mfc, Graphviz for .dot, else ONNX.
-// Options add further files (--initial, --split) and change the form (--weights, --annotate).
-status pipeline_write(struct pipeline *p, const char *path);
+// Options add further files (--initial, --split) and change the form (--weights, --annotate). All
+// become visible with `together`.
+status pipeline_write(struct pipeline *p, const char *path, struct outputs *together);

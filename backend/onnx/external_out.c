@@ -240,7 +240,8 @@ static bool collect_locations(struct map *used, const struct message *msg) {
     return true;
 }
 
-void external_out_remove_stale(struct external_out *x, const struct message *msg) {
+void external_out_remove_stale(struct external_out *x, const struct message *msg,
+                               struct outputs *together) {
     struct map used = map_make(x->arena);
     int64_t one;
     if (x->stale.n == 0 || !collect_locations(&used, msg))
@@ -248,6 +249,6 @@ void external_out_remove_stale(struct external_out *x, const struct message *msg
     for (size_t i = 0; i < x->stale.n; i++) {
         const char *path = file_join(x->arena, x->folder, x->stale.at[i]);
         if (path && !map_get_text(&used, x->stale.at[i], &one))
-            unlink(path);
+            (void)outputs_remove(together, path); // else the next run removes it
     }
 }

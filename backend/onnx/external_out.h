@@ -47,5 +47,6 @@ status external_out_relocate(struct external_out *x, struct message *msg);
 status external_out_move(struct external_out *x, struct message *msg, bool inits);
 // Writes the moved bytes, then sets o->path to the final name of the data file.
 status external_out_write(struct external_out *x, struct output *o);
-// Removes the data files of older models that `msg` does not use.
-void external_out_remove_stale(struct external_out *x, const struct message *msg);
+// The data files of older models that `msg` does not use are removed when the files appear.
+void external_out_remove_stale(struct external_out *x, const struct message *msg,
+                               struct outputs *together);

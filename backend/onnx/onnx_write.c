@@ -4,7 +4,6 @@
 #include "backend/onnx/onnx_write.h"
 
 #include <assert.h>
-#include <unistd.h>
 
 #include "backend/onnx/external_out.h"
 #include "backend/onnx/message.h"
@@ -13,7 +12,8 @@
 struct writer {
     struct message msg;
     struct external_out ext;
-    struct output model, data;
+    struct output *model, *data;
+    struct outputs *together;
     int64_t limit_bytes;
 };
 
@@ -32,7 +32,7 @@ static bool is_too_large(const struct writer *j) {
 // are moved only when that is not enough.
 static status choose_targets(struct writer *j) {
     struct diags *d = j->msg.e.d;
-    struct loc out = loc_file(j->model.path);
+    struct loc out = loc_file(j->model->path);
     j->msg.collect = true;
     status st = measure(j);
     if (!st && !(st = external_out_relocate(&j->ext, &j->msg)) && j->ext.targets.n)
@@ -58,62 +58,53 @@ static status write_data(struct writer *j) {
     const char *path = file_join(x->arena, x->folder, x->location);
     if (!path)
         return diag_out_of_memory(x->d);
-    status st = output_open(x->arena, x->d, path, &j->data);
-    j->data.path = j->model.path; // for messages, until the digest gives it a name
-    if (!st)
-        st = external_out_write(x, &j->data);
-    return st ? st : output_sync(&j->data, x->d);
+    status st = outputs_open(j->together, path, &j->data);
+    if (st)
+        return st;
+    j->data->path = j->model->path; // for messages, until the digest gives it a name
+    st = external_out_write(x, j->data);
+    return st ? st : output_sync(j->data, x->d);
 }
 
 static status write_model(struct writer *j) {
-    emit_to(&j->msg.e, &j->model);
+    emit_to(&j->msg.e, j->model);
     message_model(&j->msg);
     status st = emit_finish(&j->msg.e);
-    return st ? st : output_sync(&j->model, j->msg.e.d);
-}
-
-static status commit(struct writer *j) {
-    struct diags *d = j->msg.e.d;
-    bool has_data = j->ext.moved.n > 0;
-    bool existed = has_data && access(j->data.path, F_OK) == 0; // with the same content
-    status st = has_data ? output_commit(&j->data, d) : ST_OK;
-    if (st)
-        return st;
-    st = output_commit(&j->model, d);
-    if (!st)
-        external_out_remove_stale(&j->ext, &j->msg);
-    else if (has_data && !existed)
-        unlink(j->data.path);
-    return st;
+    return st ? st : output_sync(j->model, j->msg.e.d);
 }
 
 static status run(struct writer *j, const struct model *m, const char *path) {
-    struct diags *d = j->msg.e.d;
-    status st = output_open(j->ext.arena, d, path, &j->model);
+    status st = outputs_open(j->together, path, &j->model);
     if (!st)
-        st = external_out_open(&j->ext, m, &j->model);
+        st = external_out_open(&j->ext, m, j->model);
     if (!st)
         st = choose_targets(j);
     if (!st && j->ext.moved.n)
         st = write_data(j);
     if (!st)
         st = write_model(j);
-    return st ? st : commit(j);
+    if (!st)
+        external_out_remove_stale(&j->ext, &j->msg, j->together);
+    return st;
 }
 
 status onnx_write(const struct model *m, const char *path, const struct onnx_write_options *options,
                   struct diags *d) {
     assert(m && path && d);
-    struct arena a = arena_make(m->arena->mem);
+    struct arena own = arena_make(m->arena->mem);
+    struct outputs alone = outputs_make(&own, d);
+    struct outputs *together = options && options->together ? options->together : &alone;
     int64_t limit = options ? options->limit_bytes : 0;
-    struct writer j = {.msg = {.e = {.arena = &a, .d = d}, .model = m, .target_of = map_make(&a)},
-                       .ext = {.arena = &a, .d = d},
-                       .model = {.fd = -1, .stream = -1},
-                       .data = {.fd = -1, .stream = -1},
+    struct arena *a = together->arena; // what is written later is held by it
+    struct writer j = {.msg = {.e = {.arena = a, .d = d}, .model = m, .target_of = map_make(a)},
+                       .ext = {.arena = a, .d = d},
+                       .together = together,
                        .limit_bytes = limit ? limit : LIMIT_PROTO_BYTES};
     status st = run(&j, m, path);
-    output_abort(&j.model);
-    output_abort(&j.data);
-    arena_free(&a);
+    if (together == &alone) {
+        st = st ? st : outputs_commit(&alone);
+        outputs_abort(&alone);
+    }
+    arena_free(&own);
     return st;
 }

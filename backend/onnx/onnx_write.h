@@ -5,10 +5,12 @@
 // message, and external data that the output cannot refer to (external_out.h).
 #pragma once
 
+#include "ir/base/file.h"
 #include "ir/graph.h"
 
 struct onnx_write_options {
-    int64_t limit_bytes; // of one message; 0: LIMIT_PROTO_BYTES
+    int64_t limit_bytes;      // of one message; 0: LIMIT_PROTO_BYTES
+    struct outputs *together; // the files become visible with these, when they are committed; NULL
 };
 
 // `path` may be "-" for standard output. A failure leaves no file behind. Options may be NULL.

@@ -251,7 +251,8 @@ static const char *join_line(struct arena *a, int argc, char **argv) {
 
 static status print_results(struct cli *c, status st) {
     cli_live_clear(c);
-    bool lost = fwrite(str_text(&c->out), 1, c->out.n, stdout) < c->out.n || fflush(stdout) != 0;
+    bool lost = c->out.n > 0 &&
+                (fwrite(str_text(&c->out), 1, c->out.n, stdout) < c->out.n || fclose(stdout) != 0);
     if (lost && !st)
         st = diag_error(&c->diags, DIAG_IO, loc_file("<stdout>"), "cannot write: %s",
                         strerror(errno));

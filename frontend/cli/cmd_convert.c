@@ -24,7 +24,7 @@ static status run(struct cli *c) {
     if (as_picture)
         st = devices_from_metadata(m, &c->diags);
     if (!st)
-        st = load_save(m, c->arguments[1], format, &c->diags);
+        st = load_save(m, c->arguments[1], format, NULL, &c->diags);
     const char *json = options_text(&c->options, "json");
     if (!st && json)
         st = inspect_write(m, json, &c->arena, &c->diags);

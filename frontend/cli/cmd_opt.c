@@ -137,7 +137,7 @@ static status write_result(struct cli *c, const struct model *m) {
     const char *json = options_text(&c->options, "json");
     status st = ST_OK;
     if (to || format)
-        st = load_save(m, to ? to : "-", format, &c->diags);
+        st = load_save(m, to ? to : "-", format, NULL, &c->diags);
     else if (!shown && !json)
         st = print_model(&c->out, m, ".", &c->diags);
     return st || !json ? st : inspect_write(m, json, &c->arena, &c->diags);

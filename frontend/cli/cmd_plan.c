@@ -25,7 +25,7 @@ static status write_extras(struct cli *c, struct pipeline *p, struct extras *ext
     f->cost_match = costs->profile ? *costs->measured_share : -1;
     bool any = false;
     for (int i = 0; i < EXTRA_COUNT_; i++)
-        any |= extras->is_wanted[i];
+        any |= extras->at[i] != NULL;
     status st = any && !f->planned ? plan_figures(step, p->model, p->context, f) : ST_OK;
     return st ? st : extras_write(extras, step, p->model, f, &c->diags);
 }
@@ -58,7 +58,8 @@ static status plan_watched(struct cli *c, struct pipeline *p) {
     return st;
 }
 
-static status plan(struct cli *c, const char *target, struct extras *extras) {
+static status plan(struct cli *c, const char *target, struct extras *extras,
+                   struct outputs *together) {
     struct pool names = pool_make(&c->arena);
     struct str summary = str_make(&c->arena);
     struct arena scratch = arena_make(&c->mem);
@@ -75,9 +76,9 @@ static status plan(struct cli *c, const char *target, struct extras *extras) {
         st = write_extras(c, &p, extras);
     bool leads = cli_leads(c);
     if (!st && leads)
-        st = pipeline_write(&p, target);
+        st = pipeline_write(&p, target, together);
     if (!st && leads)
-        st = extras_commit(extras, &c->diags);
+        st = outputs_commit(together);
     if (!st && leads && !c->quiet)
         fputs(str_text(&summary), stderr);
     model_close(p.model);
@@ -115,12 +116,13 @@ static status run(struct cli *c) {
         !options_given(&c->options, "rig"))
         return diag_error(&c->diags, DIAG_USAGE, loc_none(),
                           "--annotate onnx needs --rig: without it there is one device");
-    status st = extras_open(&extras, &c->options, c->arguments[0], target, &c->arena, &c->diags);
+    struct outputs together = outputs_make(&c->arena, &c->diags);
+    status st = extras_open(&extras, &c->options, c->arguments[0], target, &together);
     if (!st)
         st = check_paths(c);
     if (!st)
-        st = plan(c, target, &extras);
-    extras_close(&extras);
+        st = plan(c, target, &extras, &together);
+    outputs_abort(&together);
     return cli_search_status(c, st);
 }
 

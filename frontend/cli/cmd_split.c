@@ -5,26 +5,26 @@
 #include "ir/base/file.h"
 
 // The manifest also goes where a program can read it without knowing the folder.
-static status copy_manifest(struct cli *c, const char *to) {
+static status copy_manifest(struct cli *c, const char *folder, const char *to,
+                            struct outputs *together) {
     struct source *s;
-    const char *path = file_join(&c->arena, c->arguments[1], "manifest.json");
+    const char *path = file_join(&c->arena, folder, "manifest.json");
     status st = path ? source_open(&c->arena, &c->diags, path, &s) : diag_out_of_memory(&c->diags);
     if (st)
         return st;
-    char *text = arena_alloc(&c->arena, (size_t)s->n_bytes + 1);
-    struct str out = str_make(&c->arena);
-    st = text ? source_read(s, &c->diags, 0, text, (size_t)s->n_bytes)
-              : diag_out_of_memory(&c->diags);
-    if (!st) {
-        str_add_n(&out, text, (size_t)s->n_bytes);
-        st = output_text(&c->arena, &c->diags, to, &out);
-    }
+    struct output *out;
+    st = outputs_open(together, to, &out);
+    if (!st)
+        st = output_copy(out, &c->diags, (struct span){s, 0, s->n_bytes});
+    if (!st)
+        st = output_sync(out, &c->diags);
     source_close(s);
     return st;
 }
 
 static status run(struct cli *c) {
     struct pool names = pool_make(&c->arena);
+    struct outputs together = outputs_make(&c->arena, &c->diags);
     struct model *m;
     status st = load_model(&c->arena, &names, &c->diags, c->arguments[0], &m);
     if (st)
@@ -32,12 +32,15 @@ static status run(struct cli *c) {
     cli_flush_diags(c);
     struct arena scratch = arena_make(&c->mem);
     struct pass_context context = cli_context(c, &scratch);
-    st = split_plan(m, c->arguments[1], &context);
+    st = split_plan(m, c->arguments[1], &together, &context);
     arena_free(&scratch);
     model_close(m);
     const char *json = options_text(&c->options, "json");
     if (!st && json)
-        st = copy_manifest(c, json);
+        st = copy_manifest(c, together.folders.at[0].temporary, json, &together);
+    if (!st)
+        st = outputs_commit(&together);
+    outputs_abort(&together);
     return st;
 }
 

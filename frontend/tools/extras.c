@@ -49,14 +49,13 @@ static status check_paths(const struct options *o, const char *model, const char
 }
 
 status extras_open(struct extras *x, const struct options *o, const char *model, const char *target,
-                   struct arena *a, struct diags *d) {
+                   struct outputs *together) {
     *x = (struct extras){0};
-    status st = check_paths(o, model, target, a, d);
+    status st = check_paths(o, model, target, together->arena, together->diags);
     for (int i = 0; i < EXTRA_COUNT_ && !st; i++) {
         const char *path = options_text(o, option_names[i]);
-        x->is_wanted[i] = path != NULL;
         if (path)
-            st = output_open(a, d, path, &x->at[i]);
+            st = outputs_open(together, path, &x->at[i]);
     }
     return st;
 }
@@ -77,30 +76,16 @@ status extras_write(struct extras *x, const struct model *baseline, const struct
                     const struct plan_facts *facts, struct diags *d) {
     status st = ST_OK;
     for (int i = 0; i < EXTRA_COUNT_ && !st; i++) {
-        if (!x->is_wanted[i])
+        if (!x->at[i])
             continue;
         struct arena scratch = arena_make(plan->arena->mem);
         struct str text = str_make(&scratch);
         st = print_one(&text, (enum extra)i, baseline, plan, facts, d);
         if (!st)
-            st = output_write(&x->at[i], d, str_text(&text), text.n);
+            st = output_write(x->at[i], d, str_text(&text), text.n);
         if (!st)
-            st = output_sync(&x->at[i], d);
+            st = output_sync(x->at[i], d);
         arena_free(&scratch);
     }
     return st;
-}
-
-status extras_commit(struct extras *x, struct diags *d) {
-    status st = ST_OK;
-    for (int i = 0; i < EXTRA_COUNT_ && !st; i++)
-        if (x->is_wanted[i])
-            st = output_commit(&x->at[i], d);
-    return st;
-}
-
-void extras_close(struct extras *x) {
-    for (int i = 0; i < EXTRA_COUNT_; i++)
-        if (x->is_wanted[i])
-            output_abort(&x->at[i]);
 }

@@ -10,16 +10,13 @@
 enum extra { EXTRA_REPORT, EXTRA_TRACE, EXTRA_JSON, EXTRA_COUNT_ };
 
 struct extras {
-    struct output at[EXTRA_COUNT_];
-    bool is_wanted[EXTRA_COUNT_];
+    struct output *at[EXTRA_COUNT_]; // NULL: not wanted
 };
 
 // Opens the files of the options. Two outputs with the same file, or one that is the model's, are
-// an error; `target` is the file of the plan. Call extras_close() in any case.
+// an error; `target` is the file of the plan. They become visible with `together`.
 status extras_open(struct extras *x, const struct options *o, const char *model, const char *target,
-                   struct arena *a, struct diags *d);
-// Writes the files, still invisible; extras_commit makes them visible.
+                   struct outputs *together);
+// Writes the files, still invisible.
 status extras_write(struct extras *x, const struct model *baseline, const struct model *plan,
                     const struct plan_facts *facts, struct diags *d);
-status extras_commit(struct extras *x, struct diags *d);
-void extras_close(struct extras *x);

@@ -8,12 +8,14 @@ static status add_control(void *to, struct model *part) {
     return pass_run(&pass_rewrite, part, to);
 }
 
-status split_plan(struct model *m, const char *folder, struct pass_context *c) {
+status split_plan(struct model *m, const char *folder, struct outputs *together,
+                  struct pass_context *c) {
     status st = pass_run(&pass_shapes, m, c);
     if (!st)
         st = pass_run(&pass_transfer, m, c);
     if (!st && !m->device_names.n)
         st = diag_error(c->diags, DIAG_UNPLACED, loc_file(m->path),
                         "no node of this model is on a device; plan it with --rig first");
-    return st ? st : split_write(m, folder, add_control, c, c->diags);
+    return st ? st
+              : split_write(m, folder, &(struct split_how){add_control, c, together}, c->diags);
 }

@@ -7,7 +7,8 @@ static bool is_parameter(const struct value *v) {
     return v->init && v->is_input;
 }
 
-status weights_write(const struct model *m, const char *path, struct diags *d) {
+status weights_write(const struct model *m, const char *path, struct outputs *together,
+                     struct diags *d) {
     struct model *w = model_new(m->arena, m->pool);
     if (!w || !VEC_PUSH(m->arena, &w->opsets,
                         (struct opset){.domain = "", .version = model_opset(m, "")}))
@@ -25,7 +26,7 @@ status weights_write(const struct model *m, const char *path, struct diags *d) {
             !graph_add_output(w->graph, copy))
             return diag_out_of_memory(d);
     }
-    return load_save(w, path, "onnx", d);
+    return load_save(w, path, "onnx", together, d);
 }
 
 void weights_detach(struct model *m) {

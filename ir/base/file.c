@@ -1,6 +1,7 @@
 // Paths and unnamed files, for source.c and output.c: see file.h.
 #include "ir/base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -47,6 +48,17 @@ const char *file_follow(struct arena *a, const char *path) {
     }
     errno = ENOMEM;
     return NULL;
+}
+
+// Relative to the open folder: no path has to be made, for which there may be no memory.
+void file_remove_folder(const char *folder) {
+    DIR *dir = opendir(folder);
+    for (struct dirent *e; dir && (e = readdir(dir));)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            unlinkat(dirfd(dir), e->d_name, 0);
+    if (dir)
+        closedir(dir);
+    rmdir(folder);
 }
 
 int file_unnamed(void) {

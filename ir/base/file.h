@@ -10,6 +10,7 @@
 #include "ir/base/diag.h"
 #include "ir/base/mem.h"
 #include "ir/base/status.h"
+#include "ir/base/str.h"
 
 // Something with bytes at positions: an open file, or a block of memory (fd < 0).
 struct source {
@@ -73,6 +74,7 @@ struct output {
     size_t n_stem;   // of that name
     bool is_named;
     int fd;
+    bool is_new;     // there was no file of that name when it was published
     int stream;      // where a stream goes; -1: a file, to be renamed
     int64_t n_bytes; // written so far
     uint8_t *buffer; // small writes are gathered
@@ -89,8 +91,43 @@ status output_commit(struct output *o, struct diags *d);
 void output_abort(struct output *o);
 // Whether it could be opened, for a command that is busy for long before it writes. Nothing stays.
 status output_probe(struct arena *a, struct diags *d, const char *path);
+// The three parts of a commit, for outputs that belong together (struct outputs). All but the
+// rename, and a stream gets its bytes; the rename, which keeps an old file under the temporary
+// name; the end of the old file. output_revert takes the second part back.
+status output_prepare(struct output *o, struct diags *d);
+status output_publish(struct output *o, struct diags *d);
+void output_settle(struct output *o);
+void output_revert(struct output *o);
 // All of it in one: opens, writes the text and commits.
 status output_text(struct arena *a, struct diags *d, const char *path, const struct str *text);
+
+// Files that appear together: all of them, or none. When one cannot be put in place, those before
+// it are taken back, and the old files are as they were; only a stream cannot take back what it
+// got.
+struct new_folder {
+    const char *temporary, *target;
+    bool is_published;
+};
+
+struct outputs {
+    struct arena *arena;
+    struct diags *diags;
+    VEC(struct output *) files;
+    VEC(struct new_folder) folders;
+    VEC(const char *) stale; // files that are removed at the end
+};
+
+struct outputs outputs_make(struct arena *a, struct diags *d);
+status outputs_open(struct outputs *x, const char *path, struct output **out);
+status outputs_text(struct outputs *x, const char *path, const struct str *text);
+// The folder of files at `temporary`, which is complete, gets the name `target`.
+status outputs_folder(struct outputs *x, const char *temporary, const char *target);
+bool outputs_remove(struct outputs *x, const char *path); // a file that is removed at the end
+status outputs_commit(struct outputs *x);
+void outputs_abort(struct outputs *x); // at any time, also after commit: leaves no trace
+
+// Removes a folder that holds files only.
+void file_remove_folder(const char *folder);
 
 // The folder part of a path ("." when there is none), its last part, and a path in a folder.
 const char *file_folder(struct arena *a, const char *path);

@@ -246,15 +246,63 @@ static void sync_folder(const char *folder) {
     }
 }
 
-status output_commit(struct output *o, struct diags *d) {
+// A full disk may be reported as late as here. After EINTR the descriptor is closed, too.
+static status close_now(struct output *o, struct diags *d, int *fd) {
+    int was = *fd;
+    *fd = -1;
+    return close(was) < 0 && errno != EINTR ? refuse(o, d, "cannot write") : ST_OK;
+}
+
+status output_prepare(struct output *o, struct diags *d) {
     // The data must be on disk before the name is, and the name before we say so.
     status st = output_sync(o, d);
     if (!st && o->stream >= 0) {
         st = feed_stream(o, d);
-    } else if (!st &&
-               ((!o->is_named && take_name(o, 0) < 0) || rename(o->temporary, o->path) < 0)) {
+        if (!st && o->stream > STDERR_FILENO)
+            st = close_now(o, d, &o->stream);
+    } else if (!st && !o->is_named && take_name(o, 0) < 0) {
         st = refuse(o, d, "cannot put the new file in place");
-    } else if (!st) {
+    }
+    return st ? st : close_now(o, d, &o->fd);
+}
+
+// Where the file system cannot exchange two names, the old file is replaced at once.
+status output_publish(struct output *o, struct diags *d) {
+    if (!o->is_named)
+        return ST_OK;
+    o->is_new = false;
+    if (renameat2(AT_FDCWD, o->temporary, AT_FDCWD, o->path, RENAME_EXCHANGE) == 0)
+        return ST_OK;
+    o->is_new = errno == ENOENT;
+    if (!o->is_new && errno != EINVAL && errno != ENOSYS)
+        return refuse(o, d, "cannot put the new file in place");
+    if (rename(o->temporary, o->path) < 0)
+        return refuse(o, d, "cannot put the new file in place");
+    o->is_named = false;
+    return ST_OK;
+}
+
+void output_revert(struct output *o) {
+    if (o->is_named)
+        renameat2(AT_FDCWD, o->temporary, AT_FDCWD, o->path, RENAME_EXCHANGE);
+    else if (o->is_new)
+        unlink(o->path);
+    o->is_new = false;
+}
+
+void output_settle(struct output *o) {
+    if (o->folder)
+        sync_folder(o->folder);
+    o->is_new = false;
+    output_abort(o);
+}
+
+status output_commit(struct output *o, struct diags *d) {
+    bool is_file = o->stream < 0;
+    status st = output_prepare(o, d);
+    if (!st && is_file && rename(o->temporary, o->path) < 0) {
+        st = refuse(o, d, "cannot put the new file in place");
+    } else if (!st && is_file) {
         o->is_named = false;
         sync_folder(o->folder);
     }
