@@ -2,7 +2,9 @@
 // Gradients need the gates and the states of all steps, which are not outputs of these operators.
 // The products of all inputs with their weights are computed at once; a step consists of one
 // product with the state and elementwise operators. Follows the definitions of the operators for
-// both directions, initial states, peepholes and both forms of the reset of GRU.
+// both directions, initial states, peepholes, both forms of the reset of GRU, clipping, coupled
+// gates, and sequences of different lengths: behind the end of a sequence its state stays, and its
+// output is zero.
 #include <string.h>
 
 #include "ir/build.h"
@@ -18,6 +20,8 @@ struct cell {
     value_id recurrent;            // R^T [hidden, gates * hidden]
     value_id r_bias;               // GRU with reset_after: the recurrent bias of the candidate
     value_id peephole[3];          // LSTM: of input, output and forget gate; or none
+    double clip;                   // of the inputs of activations; 0: none
+    bool coupled;                  // LSTM: the forget gate is 1 - the input gate
 };
 
 struct state {
@@ -55,9 +59,17 @@ static value_id mul(struct cell *c, value_id a, value_id b) {
     return BUILD(c->b, "Mul", a, b);
 }
 
+// An activation of its clipped input.
+static value_id activate(struct cell *c, const char *type, value_id x) {
+    if (c->clip > 0)
+        x = BUILD(c->b, "Clip", x, build_scalar(c->b, c->elem, -c->clip),
+                  build_scalar(c->b, c->elem, c->clip));
+    return BUILD(c->b, type, x);
+}
+
 static struct state rnn_step(struct cell *c, value_id x, struct state s) {
     return (struct state){
-        .h = BUILD(c->b, c->gate, add(c, x, BUILD(c->b, "MatMul", s.h, c->recurrent)))};
+        .h = activate(c, c->gate, add(c, x, BUILD(c->b, "MatMul", s.h, c->recurrent)))};
 }
 
 // The gates are z (update), r (reset), h (candidate), in this order.
@@ -69,18 +81,18 @@ static struct state gru_step(struct cell *c, value_id x, struct state s) {
     value_id z, r;
     if (c->reset_after) {
         split_gates(c, BUILD(c->b, "MatMul", s.h, c->recurrent), gh, 3);
-        z = BUILD(c->b, c->gate, add(c, gx[0], gh[0]));
-        r = BUILD(c->b, c->gate, add(c, gx[1], gh[1]));
+        z = activate(c, c->gate, add(c, gx[0], gh[0]));
+        r = activate(c, c->gate, add(c, gx[1], gh[1]));
         candidate = mul(c, r, c->r_bias.i ? add(c, gh[2], c->r_bias) : gh[2]);
     } else {
         value_id zr = slice(c->b, c->recurrent, 1, 0, 2 * h),
                  rh = slice(c->b, c->recurrent, 1, 2 * h, 3 * h);
         split_gates(c, BUILD(c->b, "MatMul", s.h, zr), gh, 2);
-        z = BUILD(c->b, c->gate, add(c, gx[0], gh[0]));
-        r = BUILD(c->b, c->gate, add(c, gx[1], gh[1]));
+        z = activate(c, c->gate, add(c, gx[0], gh[0]));
+        r = activate(c, c->gate, add(c, gx[1], gh[1]));
         candidate = BUILD(c->b, "MatMul", mul(c, r, s.h), rh);
     }
-    candidate = BUILD(c->b, c->cell, add(c, gx[2], candidate));
+    candidate = activate(c, c->cell, add(c, gx[2], candidate));
     // (1 - z) candidate + z h = candidate + z (h - candidate)
     return (struct state){.h = add(c, candidate, mul(c, z, BUILD(c->b, "Sub", s.h, candidate)))};
 }
@@ -93,11 +105,13 @@ static struct state lstm_step(struct cell *c, value_id x, struct state s) {
         g[0] = add(c, g[0], mul(c, c->peephole[0], s.c));
         g[2] = add(c, g[2], mul(c, c->peephole[2], s.c));
     }
-    value_id i = BUILD(c->b, c->gate, g[0]), f = BUILD(c->b, c->gate, g[2]);
-    value_id next = add(c, mul(c, f, s.c), mul(c, i, BUILD(c->b, c->cell, g[3])));
+    value_id i = activate(c, c->gate, g[0]);
+    value_id f = c->coupled ? BUILD(c->b, "Sub", build_scalar(c->b, c->elem, 1), i)
+                            : activate(c, c->gate, g[2]);
+    value_id next = add(c, mul(c, f, s.c), mul(c, i, activate(c, c->cell, g[3])));
     if (c->peephole[1].i)
         g[1] = add(c, g[1], mul(c, c->peephole[1], next));
-    value_id o = BUILD(c->b, c->gate, g[1]);
+    value_id o = activate(c, c->gate, g[1]);
     return (struct state){mul(c, o, BUILD(c->b, c->out, next)), next};
 }
 
@@ -108,6 +122,7 @@ struct unroll {
     node_id id;
     struct node n; // a copy: the array of nodes grows
     bool batch_first;
+    bool full; // all sequences have the full length
     int64_t n_steps, batch, inputs, hidden, directions, gates;
 };
 
@@ -125,7 +140,7 @@ static value_id input(const struct unroll *u, uint32_t k) {
     return has(u, k) ? u->n.in[k] : VALUE_NONE;
 }
 
-// All sequences have the full length. Others would stop each row at another step.
+// All sequences are known to have the full length.
 static bool has_full_lengths(struct unroll *u) {
     struct shape s = {
         u->g, u->id, &u->n, u->g->model->arena, u->c->diags, model_opset(u->g->model, "")};
@@ -167,10 +182,7 @@ static status read_node(struct unroll *u) {
     u->gates = u->n.op == OP_LSTM ? 4 : u->n.op == OP_GRU ? 3 : 1;
     if (u->n_steps < 1)
         return refuse(u, "it has no time steps");
-    if (!has_full_lengths(u))
-        return refuse(u, "the lengths of its sequences differ or are not constant");
-    if (node_attr(&u->n, "clip") || node_int(&u->n, "input_forget", 0))
-        return refuse(u, "clip and input_forget are not supported");
+    u->full = has_full_lengths(u);
     for (int64_t k = 0; k < 3 * u->directions; k++)
         if (!activation(u, k, "Tanh"))
             return refuse(
@@ -190,7 +202,9 @@ static struct cell make_cell(struct unroll *u, int64_t d) {
                      .gate = activation(u, d * per, per == 1 ? "Tanh" : "Sigmoid"),
                      .cell = activation(u, d * per + 1, "Tanh"),
                      .out = activation(u, d * per + 2, "Tanh"),
-                     .reset_after = node_int(&u->n, "linear_before_reset", 0) != 0};
+                     .reset_after = node_int(&u->n, "linear_before_reset", 0) != 0,
+                     .clip = node_real(&u->n, "clip", 0),
+                     .coupled = node_int(&u->n, "input_forget", 0) != 0};
     c.recurrent = transpose(b, direction(b, input(u, 2), d, (int64_t[]){wide, h}, 2));
     for (int64_t k = 0; k < 3 && u->n.op == OP_LSTM && has(u, 7); k++)
         c.peephole[k] =
@@ -224,20 +238,31 @@ static void input_products(struct unroll *u, struct cell *c, int64_t d, value_id
                       (uint32_t)u->n_steps);
 }
 
+static value_id zero_state(struct unroll *u, const struct cell *c) {
+    double zero = 0;
+    struct tensor *t = tensor_from_reals(u->g->model->arena, c->elem, &zero, (int64_t[]){1}, 1);
+    struct attr value = {.name = "value", .kind = ATTR_TENSOR, .n = 1, .t = t};
+    if (!t && !u->b.failed)
+        u->b.failed = diag_out_of_memory(u->c->diags);
+    value_id dims = build_ints(&u->b, (int64_t[]){u->batch, u->hidden}, 2);
+    return build_op(&u->b, "ConstantOfShape", VALUES(dims), ATTRS(value));
+}
+
 static value_id initial(struct unroll *u, struct cell *c, uint32_t k, int64_t d) {
     int64_t dims[] = {u->batch, u->hidden};
     value_id all = input(u, k);
     if (all.i && u->batch_first)
         all = build_op(&u->b, "Transpose", VALUES(all),
                        ATTRS(attr_ints("perm", (int64_t[]){1, 0, 2}, 3)));
-    if (all.i)
-        return direction(&u->b, all, d, dims, 2);
-    double zero = 0;
-    struct tensor *t = tensor_from_reals(u->g->model->arena, c->elem, &zero, (int64_t[]){1}, 1);
-    struct attr value = {.name = "value", .kind = ATTR_TENSOR, .n = 1, .t = t};
-    if (!t && !u->b.failed)
-        u->b.failed = diag_out_of_memory(u->c->diags);
-    return build_op(&u->b, "ConstantOfShape", VALUES(build_ints(&u->b, dims, 2)), ATTRS(value));
+    return all.i ? direction(&u->b, all, d, dims, 2) : zero_state(u, c);
+}
+
+// [batch, 1]: which sequences are longer than t.
+static value_id running(struct unroll *u, int64_t t) {
+    value_id step =
+        build_tensor(&u->b, tensor_from_ints(u->g->model->arena, ELEM_I32, &t, NULL, 0));
+    value_id lengths = reshape(&u->b, u->n.in[4], (int64_t[]){u->batch, 1}, 2);
+    return BUILD(&u->b, "Less", step, lengths);
 }
 
 // All steps of one direction: y[t] is the output at time t, `last` the final state.
@@ -257,10 +282,17 @@ static void run_direction(struct unroll *u, int64_t d, value_id x, value_id *y,
         s.c = initial(u, &c, 6, d);
     for (int64_t k = 0; k < u->n_steps && !u->b.failed; k++) {
         int64_t t = backwards ? u->n_steps - 1 - k : k;
-        s = u->n.op == OP_LSTM  ? lstm_step(&c, steps[t], s)
-            : u->n.op == OP_GRU ? gru_step(&c, steps[t], s)
-                                : rnn_step(&c, steps[t], s);
-        y[t] = s.h;
+        struct state next = u->n.op == OP_LSTM  ? lstm_step(&c, steps[t], s)
+                            : u->n.op == OP_GRU ? gru_step(&c, steps[t], s)
+                                                : rnn_step(&c, steps[t], s);
+        y[t] = next.h;
+        if (!u->full) {
+            value_id on = running(u, t);
+            y[t] = BUILD(&u->b, "Where", on, next.h, build_scalar(&u->b, c.elem, 0));
+            next.h = BUILD(&u->b, "Where", on, next.h, s.h);
+            next.c = next.c.i ? BUILD(&u->b, "Where", on, next.c, s.c) : VALUE_NONE;
+        }
+        s = next;
     }
     *last = s;
 }

@@ -1,6 +1,8 @@
 // Gradient of Einsum: the gradient of one term is an Einsum of the output's gradient and the other
 // terms. A letter that only this term has was summed over, so the gradient is constant along it,
-// and Expand restores it. "..." is replaced by unused letters first.
+// and Expand restores it. "..." is replaced by unused letters first. A letter that a term has twice
+// takes a diagonal: there the second becomes a letter of its own, and the identity matrix of the
+// two is one more term. A dimension of 1 that was broadcast is summed over.
 #include "passes/grad/grad.h"
 
 #include <string.h>
@@ -94,39 +96,82 @@ static bool has_twice(const char *term) {
 }
 
 // A dimension of 1 was broadcast if another term has a larger one.
-static bool was_broadcast(struct grad *r, const struct equation *e, uint32_t k) {
-    for (size_t i = 0; e->in[k][i]; i++)
-        for (uint32_t o = 0; o < e->n; o++) {
-            const char *hit = strchr(e->in[o], e->in[k][i]);
-            if (hit &&
-                grad_dim(r, r->x[o], (int32_t)(hit - e->in[o])) != grad_dim(r, r->x[k], (int32_t)i))
-                return true;
-        }
+static bool was_broadcast(struct grad *r, const struct equation *e, uint32_t k, size_t i) {
+    for (uint32_t o = 0; o < e->n; o++) {
+        const char *hit = strchr(e->in[o], e->in[k][i]);
+        if (hit &&
+            grad_dim(r, r->x[o], (int32_t)(hit - e->in[o])) != grad_dim(r, r->x[k], (int32_t)i))
+            return true;
+    }
     return false;
+}
+
+// Another term as an operand, without the dimensions of 1 that were broadcast; adds its letters.
+static value_id without_broadcast(struct grad *r, const struct equation *e, uint32_t k,
+                                  struct str *text) {
+    int64_t dims[LIMIT_RANK];
+    int32_t rank = 0;
+    for (size_t i = 0; e->in[k][i]; i++) {
+        int64_t size = grad_dim(r, r->x[k], (int32_t)i);
+        if (size == 1 && was_broadcast(r, e, k, i))
+            continue;
+        str_add_char(text, e->in[k][i]);
+        dims[rank++] = size;
+    }
+    return grad_reshape(r, r->x[k], dims, rank);
+}
+
+static value_id identity_matrix(struct grad *r, value_id like, int64_t n) {
+    double *x = ARENA_ARRAY(r->a, double, (size_t)(n * n));
+    for (int64_t i = 0; x && i < n; i++)
+        x[i * n + i] = 1;
+    return build_tensor(
+        r->b, x ? tensor_from_reals(r->g->model->arena, grad_elem(r, like), x, (int64_t[]){n, n}, 2)
+                : NULL);
+}
+
+// A letter that occurs nowhere in the equation so far.
+static char spare_letter(const struct equation *e, const char *text, const char *term) {
+    for (const char *c = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"; *c; c++) {
+        bool used = strchr(text, *c) || strchr(term, *c) || strchr(e->out, *c);
+        for (uint32_t k = 0; k < e->n; k++)
+            used |= strchr(e->in[k], *c) != NULL;
+        if (!used)
+            return *c;
+    }
+    return 0;
 }
 
 static value_id term_gradient(struct grad *r, const struct equation *e, uint32_t k) {
     struct str text = str_make(r->a);
-    value_id in[MAX_TERMS];
+    value_id in[MAX_TERMS + LIMIT_RANK];
     uint32_t n = 0;
     int64_t dims[LIMIT_RANK];
+    char term[LIMIT_RANK + 1], have[LIMIT_RANK + 1];
+    strcpy(term, e->in[k]);
     str_add(&text, e->out);
     in[n++] = r->dy[0];
     for (uint32_t o = 0; o < e->n; o++)
         if (o != k) {
-            str_addf(&text, ",%s", e->in[o]);
-            in[n++] = r->x[o];
+            str_add_char(&text, ',');
+            in[n++] = without_broadcast(r, e, o, &text);
+        }
+    for (size_t i = 0; term[i]; i++) // diagonals
+        if (memchr(term, term[i], i)) {
+            char spare = spare_letter(e, str_text(&text), term);
+            str_addf(&text, ",%c%c", term[i], spare);
+            in[n++] = identity_matrix(r, r->x[k], grad_dim(r, r->x[k], (int32_t)i));
+            term[i] = spare;
         }
     // Letters that only this term has cannot be in the output.
-    char have[LIMIT_RANK + 1];
     size_t n_have = 0;
     int32_t rank = 0;
-    for (const char *c = e->in[k]; *c; c++) {
-        bool known = strchr(str_text(&text), *c) != NULL;
+    for (; term[rank]; rank++) {
+        bool spread = grad_dim(r, r->x[k], rank) == 1 && was_broadcast(r, e, k, (size_t)rank);
+        bool known = !spread && strchr(str_text(&text), term[rank]) != NULL;
         if (known)
-            have[n_have++] = *c;
+            have[n_have++] = term[rank];
         dims[rank] = known ? grad_dim(r, r->x[k], rank) : 1;
-        rank++;
     }
     have[n_have] = 0;
     str_addf(&text, "->%s", have);
@@ -139,13 +184,11 @@ void back_einsum(struct grad *r) {
     struct equation e;
     if (!read_equation(r, &e))
         return;
-    for (uint32_t k = 0; k < e.n; k++) {
-        if (!r->want[k])
-            continue;
-        if (has_twice(e.in[k]) || has_twice(e.out) || was_broadcast(r, &e, k)) {
-            grad_refuse(r, "diagonals and broadcast dimensions of Einsum have no gradient rule");
-            return;
-        }
-        r->dx[k] = term_gradient(r, &e, k);
+    if (has_twice(e.out)) {
+        grad_refuse(r, "a letter twice in the output has no gradient rule");
+        return;
     }
+    for (uint32_t k = 0; k < e.n; k++)
+        if (r->want[k])
+            r->dx[k] = term_gradient(r, &e, k);
 }

@@ -24,6 +24,8 @@ const products = [
     [[1, 2, 2], [3, 2, 1]]].map((s) => c('MatMul', s)),
   c('Einsum', [[2, 3], [3, 4]], 'equation="ij,jk->ik"'), c('Einsum', [[2, 3, 4], [2, 4, 2]], 'equation="bij,bjk->bik"'),
   c('Einsum', [[2, 3, 2, 2], [2, 4, 2, 2]], 'equation="bqhd,bkhd->bhqk"'), c('Einsum', [[2, 3], [3]], 'equation="ij,j->i"'),
+  c('Einsum', [[3, 3]], 'equation="ii->i"'), c('Einsum', [[3, 3]], 'equation="ii"'), c('Einsum', [[2, 3, 3], [3, 2]], 'equation="bii,ic->bc"'), c('Einsum', [[2, 2, 3], [2]], 'equation="iij,i->j"'),
+  c('Einsum', [[1, 3], [3, 4]], 'equation="ij,jk->ik"'), c('Einsum', [[1, 3, 4], [2, 4, 2]], 'equation="...ij,...jk->...ik"'),
   c('Einsum', [[2, 3]], 'equation="ij->ji"'), c('Einsum', [[2, 3], [4]], 'equation="ij,k->ijk"'), c('Einsum', [[2, 3]], 'equation="ij->i"'),
   c('Einsum', [[2, 2, 3], [2, 3, 2]], 'equation="...ij,...jk->...ik"'), c('Einsum', [[3], [3]], 'equation="i,i->"'), c('Einsum', [[2, 3], [3, 2], [2, 2]], 'equation="ab,bc,cd->ad"'),
 ];
@@ -89,10 +91,11 @@ const losses = ['SoftmaxCrossEntropyLoss', 'NegativeLogLikelihoodLoss'].flatMap(
 ]);
 
 // X [T,N,I], W [D,gates*H,I], R [D,gates*H,H], B [D,2*gates*H]; then the state.
-function recurrent(op, gates, direction, extra = '', { states = false, bias = true, outputs } = {}) {
+function recurrent(op, gates, direction, extra = '', { states = false, bias = true, lengths, outputs } = {}) {
   const [T, N, I, H, D] = [3, 2, 2, 2, direction === 'bidirectional' ? 2 : 1];
   const operands = [[T, N, I], [D, gates * H, I], [D, gates * H, H], bias ? [D, 2 * gates * H] : null];
-  if (states) operands.push(null, [D, N, H], ...(op === 'LSTM' ? [[D, N, H]] : []));
+  if (states || lengths) operands.push(lengths ?? null);
+  if (states) operands.push([D, N, H], ...(op === 'LSTM' ? [[D, N, H]] : []));
   return c(op, operands, `hidden_size=${H}, direction="${direction}"${extra}`, { outputs: outputs ?? (op === 'LSTM' ? ['y', 'h', 'c'] : ['y', 'h']), only32: true });
 }
 const recurrences = ['RNN', 'GRU', 'LSTM'].flatMap((op) => {
@@ -100,7 +103,14 @@ const recurrences = ['RNN', 'GRU', 'LSTM'].flatMap((op) => {
   return [recurrent(op, gates, 'forward'), recurrent(op, gates, 'reverse', '', { states: true }), recurrent(op, gates, 'bidirectional', '', { states: true }),
     recurrent(op, gates, 'forward', '', { bias: false, outputs: ['y'] })];
 }).concat([recurrent('GRU', 3, 'forward', ', linear_before_reset=1'), recurrent('GRU', 3, 'bidirectional', ', linear_before_reset=1', { states: true }),
-  recurrent('RNN', 1, 'forward', ', activations=["Sigmoid"]')]);
+  recurrent('RNN', 1, 'forward', ', activations=["Sigmoid"]')],
+// Clips away from the numbers that are clipped.
+[['RNN', 1, 0.25, 0.6], ['GRU', 3, 0.35, 0.6], ['LSTM', 4, 0.3, 0.7]].flatMap(([op, gates, low, high]) => [
+  recurrent(op, gates, 'forward', '', { lengths: fed('i32', [3, 1]) }), recurrent(op, gates, 'reverse', '', { lengths: fed('i32', [1, 2]), states: true }),
+  recurrent(op, gates, 'bidirectional', '', { lengths: { kind: 'constant', elem: 'i32', shape: [2], values: [2, 3] }, states: true }),
+  recurrent(op, gates, 'forward', `, clip=${low}`), recurrent(op, gates, 'reverse', `, clip=${high}`, { lengths: fed('i32', [2, 3]), states: true }),
+]),
+[recurrent('LSTM', 4, 'forward', ', input_forget=1', { states: true })]);
 
 const attentions = [
   c('Attention', [[1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 3, 4]], '', { opset: 23 }), c('Attention', [[1, 2, 3, 4], [1, 2, 5, 4], [1, 2, 5, 2]], 'scale=0.7', { opset: 23 }),

@@ -40,6 +40,15 @@ const views = [
   c('Trilu', [[3, 4]]), c('Trilu', [[2, 3, 3], int(1)]), c('Trilu', [[4, 3], int(-1)], 'upper=0'),
 ];
 
+const signals = [
+  c('DFT', [[2, 6, 1]]), c('DFT', [[2, 6, 2]]), c('DFT', [[2, 6, 1]], 'onesided=1'), c('DFT', [[2, 5, 1]], 'onesided=1'), c('DFT', [[2, 6, 2]], 'inverse=1'), c('DFT', [[2, 3, 4, 2]], 'axis=2'),
+  c('DFT', [[2, 6, 1], int(8)]), c('DFT', [[2, 6, 2], int(4)]), c('DFT', [[2, 6, 1], int(8)], 'onesided=1'), c('DFT', [[2, 6, 2], int(8)], 'inverse=1'),
+  c('DFT', [[2, 6, 1], null, int(1)], '', { opset: 20 }), c('DFT', [[3, 4, 2], null, int(0)], 'inverse=1', { opset: 20 }), c('DFT', [[3, 4, 1], int(5)], 'onesided=1', { opset: 20 }),
+  c('Col2Im', [[1, 8, 6], ints([3, 4]), ints([2, 2])], '', { opset: 18 }), c('Col2Im', [[2, 4, 9], ints([5, 5]), ints([2, 2])], 'strides=[2,2], pads=[1,1,0,0]', { opset: 18 }),
+  c('Col2Im', [[1, 8, 4], ints([4, 4]), ints([2, 2])], 'dilations=[2,2]', { opset: 18 }),
+  c('ReverseSequence', [[4, 3, 2], fed('i64', [4, 2, 1])]), c('ReverseSequence', [[3, 4], fed('i64', [1, 3, 4])], 'batch_axis=0, time_axis=1'),
+];
+
 const picks = [
   c('Gather', [[4, 3], ints([1, 3, 1])]), c('Gather', [[3, 4], ints([0, -1], [2, 1])], 'axis=1'), c('Gather', [[3, 4], int(2)], 'axis=-1'), c('Gather', [[4], ints([0, 2, 2, 1], [2, 2])]),
   c('Gather', [[5, 2], fed('i64', [4, 0, 4, 1], [2, 2])]), c('Gather', [[2, 4, 2], fed('i32', [3, 3])], 'axis=1'), c('Gather', [[4, 2], fed('i64', [-1, 2])]), c('Gather', [[4, 2], ints([-2])]),
@@ -64,4 +73,4 @@ const resizes = [
   c('Upsample', [image, number([1, 1, 2, 3], [4])], 'mode="nearest"', { opset: 9 }), c('Upsample', [image], 'mode="linear", scales=[1.0,1.0,2.0,2.0]', { opset: 7 }),
 ].map((one) => ({ ...one, only32: true }));
 
-export default [...reductions, ...views, ...picks, ...resizes];
+export default [...signals, ...reductions, ...views, ...picks, ...resizes];

@@ -29,7 +29,7 @@ SHAPING = {
 # Operands that are taken as constants by the gradient rules.
 CONSTANT = {"DequantizeLinear": [1], "NegativeLogLikelihoodLoss": [2], "SoftmaxCrossEntropyLoss": [2]}
 REPLACED = {"If", "Upsample"}  # by what they stand for, before shapes are inferred
-DEPENDS_ON_DATA = {"Compress", "NonMaxSuppression", "NonZero", "Unique"}
+DEPENDS_ON_DATA = {"Compress", "NonMaxSuppression", "NonZero", "StringNormalizer", "Unique"}
 TYPES = {onnx.TensorProto.FLOAT: "float32", onnx.TensorProto.DOUBLE: "float64", onnx.TensorProto.INT64: "int64",
          onnx.TensorProto.INT32: "int32", onnx.TensorProto.BOOL: "bool", onnx.TensorProto.UINT8: "uint8",
          onnx.TensorProto.INT8: "int8", onnx.TensorProto.UINT32: "uint32", onnx.TensorProto.UINT64: "uint64"}

@@ -91,4 +91,23 @@ const onnx = [
   c('Attention', [[2, 2, 3, 4], [2, 2, 5, 4], [2, 2, 5, 4], null, null, null, fed('i64', [4, 5], [2])], '', { opset: 24 }),
 ];
 
-export default [...activations, ...norms, ...products, ...rotaries, ...attention, ...groups, ...onnx];
+const samples = ['linear', 'nearest', 'cubic'].flatMap((mode) => ['zeros', 'border', 'reflection'].flatMap((padding) => [0, 1].map((align) =>
+  c('GridSample', [[2, 2, 3, 4], mode === 'nearest' ? fixed([2, 3, 2, 2]) : f([2, 3, 2, 2], mode === 'cubic' ? 'inside' : 'plain')], `mode="${mode}", padding_mode="${padding}", align_corners=${align}`, { opset: 20 })))).concat([
+  c('GridSample', [[1, 2, 3, 4], f([1, 2, 2, 2], [-1.6, 0.3, 0.21, 1.45, 0.9, -0.7, 2.3, -1.2])], 'mode="linear", padding_mode="reflection"', { opset: 20 }),
+  c('GridSample', [[1, 2, 3, 4], f([1, 2, 2, 2], [0.35, 0.2, -0.4, -0.4, 0.9, 0.85, -0.65, -0.8])], 'mode="bilinear"', { opset: 16 }), c('GridSample', [[1, 2, 3, 4], [1, 2, 3, 2]], 'mode="bicubic", align_corners=1', { opset: 16 }),
+  c('GridSample', [[1, 2, 2, 3, 4], [1, 2, 2, 1, 3]], 'mode="linear", padding_mode="border"', { opset: 20 }), c('GridSample', [[1, 1, 2, 2, 3], fixed([1, 1, 2, 2, 3])], 'mode="nearest"', { opset: 20 }),
+  c('AffineGrid', [[2, 2, 3], ints([2, 3, 4, 5])], '', { opset: 20 }), c('AffineGrid', [[1, 2, 3], ints([1, 1, 3, 2])], 'align_corners=1', { opset: 20 }), c('AffineGrid', [[2, 3, 4], ints([2, 1, 2, 3, 2])], '', { opset: 20 }),
+  c('DeformConv', [[1, 2, 4, 4], [3, 2, 2, 2], f([1, 8, 3, 3], 'fraction')], '', { opset: 19 }), c('DeformConv', [[2, 2, 4, 4], [2, 1, 2, 2], f([2, 8, 2, 2], 'fraction'), [2], [2, 4, 2, 2]], 'group=2, strides=[2,2]', { opset: 19 }),
+  c('DeformConv', [[1, 4, 4, 5], [2, 4, 3, 3], f([1, 36, 4, 5], 'fraction'), [2]], 'offset_group=2, pads=[1,1,1,1]', { opset: 19 }),
+  c('DeformConv', [[1, 2, 5, 5], [2, 2, 2, 2], f([1, 8, 3, 3], 'fraction'), null, [1, 4, 3, 3]], 'dilations=[2,2]', { opset: 19 }),
+]);
+
+const moves = [
+  c('CenterCropPad', [[5, 4], ints([3, 7])], '', { opset: 18 }), c('CenterCropPad', [[5, 4, 3], ints([2, 6])], 'axes=[2,0]', { opset: 18 }), c('CenterCropPad', [[4, 6], ints([3])], 'axes=[-1]', { opset: 18 }),
+  c('Compress', [[3, 4], { kind: 'constant', elem: 'bool', shape: [3], values: [1, 0, 1] }], 'axis=0'), c('Compress', [[2, 3], { kind: 'constant', elem: 'bool', shape: [5], values: [0, 1, 0, 0, 1] }]),
+  c('TensorScatter', [[2, 4, 3], [2, 2, 3], fed('i64', [1, 2], [2])], '', { opset: 24 }), c('TensorScatter', [[2, 4, 3], [2, 2, 3]], '', { opset: 24 }),
+  c('TensorScatter', [[2, 2, 4, 3], [2, 2, 3, 3], fed('i64', [3, 2], [2])], 'mode="circular"', { opset: 24 }),
+  c('STFT', [[2, 16, 1], int(4), [8]]), c('STFT', [[1, 20], int(3), null, int(8)], 'onesided=0'), c('STFT', [[2, 16, 1], int(4), [6]], '', { opset: 20 }),
+];
+
+export default [...activations, ...norms, ...products, ...rotaries, ...attention, ...groups, ...onnx, ...samples, ...moves];
