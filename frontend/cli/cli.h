@@ -3,7 +3,7 @@
 // and no part of libmfc.
 //
 // To add a command NAME:
-//   1. Write frontend/cli/cmd_NAME.c, which ends with
+//   1. Write frontend/cli/commands/cmd_NAME.c, which ends with
 //
 //          static const struct option_spec name_options[] = {
 //              {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0, "where the result goes"}, {0}};

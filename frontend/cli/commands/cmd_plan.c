@@ -139,7 +139,7 @@ static const struct option_spec plan_options[] = {
     {"weights", 0, OPTION_CHOICE, "overridable|inputs", "overridable", 0, 0,
      "form of the parameters: initializers that can be fed, or plain inputs"},
     {"initial", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
-     "also write a model that gives the parameters' initial values"},
+     "also write the starting state: safetensors, or .onnx for a model of constants"},
     {"passes", 0, OPTION_TEXT, "LIST", NULL, 0, 0,
      "run these passes instead of the default pipeline"},
 #include "frontend/inputs/rig_options.def"
