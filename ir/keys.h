@@ -23,7 +23,8 @@
 #define KEY_DEVICE_MEMORY "dev.mfc.device_memory" // bytes, one line per device; empty: no limit
 #define KEY_DEVICE_PEAKS  "dev.mfc.device_peaks"  // bytes, one line per device
 #define KEY_OPTIONS       "dev.mfc.options"       // options that build the same step
-#define KEY_NODES         "dev.mfc.nodes"         // metadata of the nodes, as a table (ir/wrapper)
+#define KEY_STATE         "dev.mfc.state" // starting state: lines "NUMBER NAME", for tensors of one number
+#define KEY_NODES         "dev.mfc.nodes" // metadata of the nodes, as a table (ir/wrapper)
 
 // Of a node.
 #define KEY_ORIGIN "dev.mfc.origin" // the node of the baseline step that it is or recomputes

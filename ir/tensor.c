@@ -103,27 +103,23 @@ static bool typed_to_raw(const struct tensor *t, const uint8_t *packed, int64_t 
     return at == end;
 }
 
-static status tensor_raw(const struct tensor *t, struct arena *a, struct diags *d, uint8_t **raw,
-                         int64_t *n) {
-    int64_t n_bytes;
-    if (!tensor_bytes(t, &n_bytes) || !tensor_elements(t, n))
-        return wrong(t, d, "its elements cannot be read as numbers");
-    if (*n > LIMIT_FOLD_ELEMENTS)
-        return diag_error(d, DIAG_LIMIT, loc_none(),
-                          "tensor \"%s\" has %lld elements; only up to %d are read",
-                          t->name ? t->name : "", (long long)*n, LIMIT_FOLD_ELEMENTS);
-    if (*n > 0 && !t->data.source)
-        return wrong(t, d, "its bytes are not there");
-    if (t->data.n_bytes > 16 * (int64_t)LIMIT_FOLD_ELEMENTS)
-        return wrong(t, d, "it has more bytes than its dimensions say");
+// Whether the stored bytes are those of RAW.
+static bool is_plain(const struct tensor *t) {
+    bool typed = (t->payload == PAYLOAD_FLOATS && t->elem == ELEM_F32) ||
+                 (t->payload == PAYLOAD_DOUBLES && t->elem == ELEM_F64);
+    return typed || t->payload == PAYLOAD_RAW || t->payload == PAYLOAD_EXTERNAL;
+}
+
+// Reads all elements into memory, as RAW.
+static status decode(const struct tensor *t, int64_t n, int64_t n_bytes, struct arena *a,
+                     struct diags *d, uint8_t **raw) {
     uint8_t *stored = arena_alloc(a, (size_t)t->data.n_bytes);
     if (!stored)
         return diag_out_of_memory(d);
     status st = span_read(t->data, d, stored);
     if (st)
         return st;
-    bool as_is = t->payload == PAYLOAD_RAW || t->payload == PAYLOAD_EXTERNAL;
-    if (as_is) {
+    if (is_plain(t)) {
         *raw = stored;
         return t->data.n_bytes == n_bytes
                    ? ST_OK
@@ -131,9 +127,55 @@ static status tensor_raw(const struct tensor *t, struct arena *a, struct diags *
     }
     if (!(*raw = arena_alloc(a, (size_t)n_bytes)))
         return diag_out_of_memory(d);
-    if (*n > 0 && !typed_to_raw(t, stored, t->data.n_bytes, *n, *raw))
+    if (n > 0 && !typed_to_raw(t, stored, t->data.n_bytes, n, *raw))
         return wrong(t, d, "it does not have as many elements as its dimensions say");
     return ST_OK;
+}
+
+static status check_elements(const struct tensor *t, struct diags *d, int64_t *n,
+                             int64_t *n_bytes) {
+    if (!tensor_bytes(t, n_bytes) || !tensor_elements(t, n))
+        return wrong(t, d, "its elements cannot be read as numbers");
+    if (*n > 0 && !t->data.source)
+        return wrong(t, d, "its bytes are not there");
+    return ST_OK;
+}
+
+static status tensor_raw(const struct tensor *t, struct arena *a, struct diags *d, uint8_t **raw,
+                         int64_t *n) {
+    int64_t n_bytes;
+    status st = check_elements(t, d, n, &n_bytes);
+    if (st)
+        return st;
+    if (*n > LIMIT_FOLD_ELEMENTS)
+        return diag_error(d, DIAG_LIMIT, loc_none(),
+                          "tensor \"%s\" has %lld elements; only up to %d are read",
+                          t->name ? t->name : "", (long long)*n, LIMIT_FOLD_ELEMENTS);
+    if (t->data.n_bytes > 16 * (int64_t)LIMIT_FOLD_ELEMENTS)
+        return wrong(t, d, "it has more bytes than its dimensions say");
+    return decode(t, *n, n_bytes, a, d, raw);
+}
+
+status tensor_as_raw(const struct tensor *t, struct arena *a, struct diags *d, struct tensor *out) {
+    int64_t n, n_bytes;
+    uint8_t *raw;
+    struct source *memory;
+    *out = *t;
+    status st = check_elements(t, d, &n, &n_bytes);
+    if (st)
+        return st;
+    out->payload = PAYLOAD_RAW;
+    out->external = (struct pairs){0};
+    if (is_plain(t))
+        return t->data.n_bytes == n_bytes
+                   ? ST_OK
+                   : wrong(t, d, "it does not have as many bytes as its dimensions say");
+    st = decode(t, n, n_bytes, a, d, &raw);
+    if (!st)
+        st = source_memory(a, d, raw, n_bytes, &memory);
+    if (!st)
+        out->data = (struct span){.source = memory, .n_bytes = n_bytes};
+    return st;
 }
 
 status tensor_ints(const struct tensor *t, struct arena *a, struct diags *d, int64_t **out) {

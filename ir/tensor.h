@@ -55,6 +55,10 @@ const struct type *tensor_type(struct arena *a, const struct tensor *t);
 status tensor_ints(const struct tensor *t, struct arena *a, struct diags *d, int64_t **out);
 status tensor_reals(const struct tensor *t, struct arena *a, struct diags *d, double **out);
 
+// The tensor with its elements as plain bytes: those of its file where they are plain there, else
+// decoded into memory. Its payload is RAW.
+status tensor_as_raw(const struct tensor *t, struct arena *a, struct diags *d, struct tensor *out);
+
 // New RAW tensors in memory. Values are converted to the element type (integers, bool, f16, bf16,
 // f32, f64). NULL: out of memory.
 struct tensor *tensor_from_ints(struct arena *a, enum elem e, const int64_t *values,
