@@ -15,6 +15,7 @@
 #include "frontend/inputs/rig.h"
 #include "frontend/load.h"
 #include "frontend/tools/split_plan.h"
+#include "frontend/tools/training_state.h"
 #include "frontend/tools/weights.h"
 #include "passes/plan/step.h"
 
@@ -56,13 +57,20 @@ static bool is_set(const struct pipeline *p, const char *option, const char *val
     return strcmp(options_text(p->context->options, option), value) == 0;
 }
 
+static status write_start(const struct model *m, const char *path, struct outputs *together,
+                          struct diags *d) {
+    struct tensors start;
+    status st = state_start(m, NULL, m->arena, d, &start);
+    return st ? st : state_write(&start, m, path, together, d);
+}
+
 status pipeline_write(struct pipeline *p, const char *path, struct outputs *together) {
     struct model *m = p->model;
     struct pass_context *c = p->context;
     const char *initial = options_text(c->options, "initial");
     const char *folder = options_text(c->options, "split");
 
-    status st = initial ? weights_write(m, initial, together, c->diags) : ST_OK;
+    status st = initial ? write_start(m, initial, together, c->diags) : ST_OK;
     if (!st && is_set(p, "weights", "inputs"))
         weights_detach(m);
     if (!st && is_set(p, "annotate", "onnx"))

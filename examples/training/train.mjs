@@ -1,69 +1,52 @@
-// Trains cnn.onnx with ONNX Runtime alone, on its training step made by mfc:
+// Trains a model with ONNX Runtime alone, on its training step made by mfc; a template for your own loop:
 //
-//     mfc examples/training/cnn.onnx -o step.onnx --optimizer sgd --weights inputs --initial start.onnx
-//     node examples/training/train.mjs step.onnx start.onnx sgd
+//     mfc examples/training/cnn.onnx -o step.onnx --optimizer adamw --weights inputs --initial start.safetensors
+//     node examples/training/train.mjs step.onnx start.safetensors -o now.safetensors --steps 200 --set lr=0.01
+//     mfc export examples/training/cnn.onnx --state now.safetensors -o trained.onnx
+//     node examples/training/evaluate.mjs trained.onnx
 //
-// The step takes images, labels, the parameters and the optimizer's settings, and gives the loss and next(NAME) for every
-// parameter NAME, which is fed back as NAME; start.onnx gives their initial values. The losses must be those of PyTorch
-// (cnn_curve.json). `onnxruntime-node` is loaded from the folder in MFC_NODE_MODULES, or from here.
-import { readFileSync } from 'node:fs';
+// The state is saved every --every steps and at the end. When the file of -o is there already, training goes on from it, with
+// the same losses as if it had never ended. `onnxruntime-node` is loaded from the folder in MFC_NODE_MODULES, or from here.
+import { appendFileSync, closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writevSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { Data } from './data.mjs';
+import { Trainer } from './trainer.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const require = createRequire(join(resolve(process.env.MFC_NODE_MODULES ?? here), 'x.js'));
-const ort = require('onnxruntime-node');
-const [stepFile, startFile, optimizer = 'sgd'] = process.argv.slice(2);
-const want = JSON.parse(readFileSync(join(here, 'cnn_curve.json'), 'utf8'))[optimizer];
-const BATCH = 32, CLASSES = 4, SIDE = 12;
+const ort = createRequire(join(resolve(process.env.MFC_NODE_MODULES ?? here), 'x.js'))('onnxruntime-node');
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    output: { type: 'string', short: 'o', default: 'now.safetensors' },
+    steps: { type: 'string', default: '200' },
+    every: { type: 'string', default: '50' },
+    set: { type: 'string', multiple: true, default: [] }, // settings of the optimizer: --set lr=0.01
+    log: { type: 'string' }, // a file that gets a line "step loss" for each step
+  },
+});
+const [stepFile, startFile] = positionals;
+const defaults = { lr: 0.01, momentum: 0.9, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.01 };
+const settings = { ...defaults, ...Object.fromEntries(options.set.map((s) => [s.split('=')[0], Number(s.split('=')[1])])) };
+const steps = Number(options.steps), every = Number(options.every);
 
-// The generator of make_cnn.py. The product needs more than 53 bits, hence BigInt.
-let seed = 1n;
-function unit() {
-  seed = (seed * 1103515245n + 12345n) % 2147483648n;
-  return Number(seed) / 2147483648;
+// Whoever ends this process at any moment leaves the old checkpoint or the new one.
+function save(trainer, done) {
+  const temporary = `${options.output}.tmp`, file = openSync(temporary, 'w');
+  for (const part of trainer.checkpoint({ steps: String(done) })) writevSync(file, [part]);
+  fsyncSync(file);
+  closeSync(file);
+  renameSync(temporary, options.output);
 }
 
-// Images of noise with a bright bar, whose position is the class.
-function batch() {
-  const images = new Float32Array(BATCH * SIDE * SIDE), labels = new BigInt64Array(BATCH);
-  let at = 0;
-  for (let i = 0; i < BATCH; i++) {
-    const label = Math.trunc(unit() * CLASSES);
-    labels[i] = BigInt(label);
-    for (let y = 0; y < SIDE; y++)
-      for (let x = 0; x < SIDE; x++) {
-        const bar = Math.trunc((label < 2 ? x : y) / 3) === (label % 2 ? 1 : 2) ? 1 : 0;
-        images[at++] = unit() - 0.5 + bar;
-      }
-  }
-  return { images: new ort.Tensor('float32', images, [BATCH, 1, SIDE, SIDE]), labels: new ort.Tensor('int64', labels, [BATCH]) };
-}
-
-const quiet = { logSeverityLevel: 3 };
-const session = await ort.InferenceSession.create(stepFile, quiet);
-const start = await ort.InferenceSession.create(startFile, quiet);
-let state = await start.run({});
-// The optimizer state starts at zero.
-for (const input of session.inputMetadata)
-  if (/^(momentum|adam\.[mv])\(/.test(input.name))
-    state[input.name] = new ort.Tensor('float32', new Float32Array(input.shape.reduce((a, b) => a * b, 1)), input.shape);
-const scalars = Object.fromEntries(Object.entries(want.scalars).map(([name, x]) => [name, new ort.Tensor('float32', [x], [])]));
-
-let worst = 0, loss;
-for (let step = 0; step < want.loss.length; step++) {
-  const { images, labels } = batch();
-  if (session.inputNames.includes('step')) scalars.step = new ort.Tensor('float32', [step + 1], []);
-  const out = await session.run({ ...state, ...scalars, image: images, labels });
-  loss = out[session.outputNames[0]].data[0];
-  worst = Math.max(worst, Math.abs(loss - want.loss[step]));
-  state = Object.fromEntries(session.outputNames.filter((name) => name.startsWith('next('))
-    .map((name) => [name.slice(5, -1), out[name]]));
-  if (step % 50 === 0) console.log(`step ${step}: loss ${loss.toFixed(4)}`);
-}
-console.log(`step ${want.loss.length - 1}: loss ${loss.toFixed(4)}; largest difference from PyTorch ${worst.toExponential(1)}`);
-if (worst > 1e-3 || loss > want.loss[0] / 10) {
-  console.error('the losses differ from those of PyTorch');
-  process.exit(1);
+const trainer = await Trainer.create(ort, stepFile, readFileSync(existsSync(options.output) ? options.output : startFile));
+const done = Number(trainer.metadata.steps ?? 0), data = new Data(1);
+for (let i = 0; i < done; i++) data.batch();
+for (let i = done; i < steps; i++) {
+  const { loss } = await trainer.step({ ...settings, ...data.tensors(ort) });
+  if (options.log) appendFileSync(options.log, `${i} ${loss}\n`);
+  if (i % 50 === 0 || i + 1 === steps) console.log(`step ${i}: loss ${loss.toFixed(4)}`);
+  if ((i + 1) % every === 0 || i + 1 === steps) save(trainer, i + 1);
 }

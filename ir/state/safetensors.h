@@ -17,8 +17,10 @@ status safetensors_read(const struct source *s, struct arena *a, struct diags *d
                         struct tensors *out);
 
 // Writes the file whole or not at all. Tensors with larger elements come first, so that each is
-// aligned. DIAG_UNSUPPORTED: an element type that the format does not have.
-status safetensors_write(const struct tensors *t, const char *path, struct diags *d);
+// aligned. DIAG_UNSUPPORTED: an element type that the format does not have. `together`: the file
+// becomes visible with these; NULL: at once.
+status safetensors_write(const struct tensors *t, const char *path, struct outputs *together,
+                         struct diags *d);
 
 // safetensors_types.c: "F32" and so on; NULL or ELEM_NONE: there is no such type.
 const char *safetensors_type_name(enum elem e);

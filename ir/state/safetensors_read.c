@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/base/json.h"
 #include "ir/base/limits.h"
+#include "ir/json/json.h"
 #include "ir/state/safetensors.h"
 
 enum { LENGTH_BYTES = 8 };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ir/base/checked.h"
-#include "ir/base/json_write.h"
+#include "ir/json/json_write.h"
 #include "ir/state/safetensors.h"
 
 enum { LENGTH_BYTES = 8, ALIGN_BYTES = 8 };
@@ -92,17 +92,20 @@ static status write_file(struct output *o, const struct tensors *t, struct diags
         st = output_write(o, d, str_text(&header), header.n);
     for (size_t i = 0; i < t->list.n && !st; i++)
         st = write_elements(o, sorted[i], a, d);
-    return st ? st : output_commit(o, d);
+    return st;
 }
 
-status safetensors_write(const struct tensors *t, const char *path, struct diags *d) {
+status safetensors_write(const struct tensors *t, const char *path, struct outputs *together,
+                         struct diags *d) {
     struct arena scratch = arena_make(t->arena->mem);
-    struct output o;
-    status st = output_open(&scratch, d, path, &o);
-    if (!st) {
-        st = write_file(&o, t, d, &scratch);
-        output_abort(&o);
-    }
+    struct outputs own = outputs_make(&scratch, d);
+    struct output *o;
+    status st = outputs_open(together ? together : &own, path, &o);
+    if (!st)
+        st = write_file(o, t, d, &scratch);
+    if (!st)
+        st = outputs_commit(&own); // holds nothing if the file is of `together`
+    outputs_abort(&own);
     arena_free(&scratch);
     return st;
 }

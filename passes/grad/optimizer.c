@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ir/build.h"
+#include "ir/keys.h"
 #include "passes/pass.h"
 #include "passes/shape/shape.h"
 
@@ -29,6 +30,7 @@ struct update {
     struct pass_context *c;
     value_id scalar[N_SCALARS];            // graph inputs, float32; made when first needed
     value_id cast[N_SCALARS][ELEM_LIMIT_]; // the same in other element types
+    struct str start;                      // KEY_STATE: what the state starts with
     enum elem elem;                        // of the present parameter
     value_id p, dp;
 };
@@ -65,10 +67,12 @@ static value_id scalar(struct update *u, enum scalar k) {
     return u->cast[k][u->elem];
 }
 
-// An input for state of the parameter, in its shape.
+// An input for state of the parameter, in its shape, that starts with zeros.
 static value_id state(struct update *u, const char *kind) {
     const struct value *p = graph_value(u->g, u->p);
-    return add_input(u, str_format(u->g->model->arena, "%s(%s)", kind, p->name), p->type);
+    const char *name = str_format(u->g->model->arena, "%s(%s)", kind, p->name);
+    str_addf(&u->start, "0 %s\n", name);
+    return add_input(u, name, p->type);
 }
 
 // Makes `v` the output next(NAME) of the value that it replaces.
@@ -125,6 +129,22 @@ static void adam(struct update *u, bool decay) {
     publish(u, u->p, p1);
 }
 
+// The number of the step counts itself.
+static void count_step(struct update *u) {
+    value_id step = u->scalar[STEP];
+    u->elem = ELEM_F32;
+    u->b.scope = "update/step";
+    str_addf(&u->start, "1 %s\n", scalar_names[STEP]);
+    publish(u, step, add(u, step, build_scalar(&u->b, ELEM_F32, 1)));
+}
+
+static status record_start(struct update *u, struct model *m) {
+    const char *text = u->start.failed ? NULL : pool_intern(m->pool, str_text(&u->start));
+    if (!text || (*text && !pairs_set(&m->metadata, m->arena, KEY_STATE, text)))
+        return diag_out_of_memory(u->c->diags);
+    return ST_OK;
+}
+
 // The parameter of an output grad(NAME); none: it is another output.
 static value_id parameter_of(const struct update *u, value_id out, char *name, size_t size) {
     const char *text = graph_value(u->g, out)->name;
@@ -140,7 +160,8 @@ static status run(struct model *m, struct pass_context *c) {
     const char *kind = options_text(c->options, "optimizer");
     if (strcmp(kind, "none") == 0)
         return ST_OK;
-    struct update u = {.g = m->graph, .b = builder_make(m->graph, c->diags), .c = c};
+    struct update u = {
+        .g = m->graph, .b = builder_make(m->graph, c->diags), .c = c, .start = str_make(c->arena)};
     u.b.infer = shape_infer;
     struct graph *g = m->graph;
     size_t n_outputs = g->outputs.n, kept = 0;
@@ -167,11 +188,13 @@ static status run(struct model *m, struct pass_context *c) {
         if (!options_flag(c->options, "keep-grads"))
             graph_value(g, u.dp)->is_output = false;
     }
+    if (u.scalar[STEP].i && !u.b.failed)
+        count_step(&u);
     for (size_t i = 0; i < g->outputs.n; i++)
         if (graph_value(g, g->outputs.at[i])->is_output)
             g->outputs.at[kept++] = g->outputs.at[i];
     g->outputs.n = kept;
-    return u.b.failed;
+    return u.b.failed ? u.b.failed : record_start(&u, m);
 }
 
 const struct pass pass_optimizer = {

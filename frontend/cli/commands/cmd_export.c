@@ -26,7 +26,7 @@ static status export(struct cli *c, struct model *m, struct pool *names) {
     if (!st)
         st = export_model(m, &state.tensors, &context, &facts);
     if (!st)
-        st = load_save_plan(m, target, &c->diags);
+        st = load_save_plan(m, target, NULL, &c->diags);
     if (!st && strcmp(target, "-") != 0)
         print(c, &facts);
     state_close(&state);

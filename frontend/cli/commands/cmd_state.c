@@ -14,7 +14,7 @@ static status write(struct cli *c, const struct model *plan, const struct model 
         st = diag_error(&c->diags, DIAG_STATE, loc_file(plan->path),
                         "has no state: it is not a training step of mfc");
     if (!st)
-        st = state_write(&start, plan, options_text(&c->options, "output"), &c->diags);
+        st = state_write(&start, plan, options_text(&c->options, "output"), NULL, &c->diags);
     for (size_t i = 0; i < start.list.n && !st; i++)
         bytes += tensor_bytes(start.list.at[i], &n) ? n : 0; // they are in one file: no overflow
     if (st || strcmp(options_text(&c->options, "output"), "-") == 0)

@@ -1,0 +1,210 @@
+// The state of a training step: see training_state.h.
+#include "frontend/tools/training_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/load.h"
+#include "ir/keys.h"
+#include "ir/state/safetensors.h"
+
+value_id state_find(const struct graph *g, const char *name) {
+    value_id v = graph_find(g, name);
+    const struct value *x = graph_value(g, v);
+    if (!v.i || x->init || x->is_input)
+        return v;
+    enum op op = x->def.i ? graph_node(g, x->def)->op : OP_UNKNOWN;
+    return op == OP_Constant || op == OP_ConstantOfShape ? v : VALUE_NONE;
+}
+
+// ---- The starting state ----
+
+// The number with which an input starts, by a line "VALUE NAME" of the metadata.
+static bool find_number(const struct model *m, const char *name, double *x) {
+    const char *line = pairs_get(&m->metadata, KEY_STATE);
+    for (size_t n; line && *line; line += n + (line[n] != 0)) {
+        n = strcspn(line, "\n");
+        size_t n_value = strcspn(line, " \n") + 1;
+        if (n_value < n && n - n_value == strlen(name) &&
+            strncmp(line + n_value, name, n - n_value) == 0) {
+            *x = strtod(line, NULL);
+            return true;
+        }
+    }
+    return false;
+}
+
+// A tensor whose elements are all one number.
+static struct tensor *filled(struct arena *a, enum elem e, const int64_t *dims, int32_t rank,
+                             double x) {
+    struct tensor shape = {.elem = e, .dims = dims, .rank = rank};
+    int64_t n;
+    double *all = tensor_elements(&shape, &n) ? ARENA_ARRAY(a, double, n) : NULL;
+    for (int64_t i = 0; all && i < n; i++)
+        all[i] = x;
+    return all ? tensor_from_reals(a, e, all, dims, rank) : NULL;
+}
+
+static struct tensor *of_type(struct arena *a, const struct type *t, double x) {
+    int64_t *dims = ARENA_ARRAY(a, int64_t, t->rank);
+    struct tensor *zeros = ARENA_NEW(a, struct tensor);
+    if (!dims || !zeros)
+        return NULL;
+    for (int32_t i = 0; i < t->rank; i++)
+        dims[i] = t->dims[i].size;
+    *zeros = (struct tensor){.elem = t->elem, .dims = dims, .rank = t->rank};
+    return x == 0 ? zeros : filled(a, t->elem, dims, t->rank, x);
+}
+
+// The tensor of a Constant node, or the initializer.
+static const struct tensor *constant_of(const struct graph *g, value_id v) {
+    const struct value *x = graph_value(g, v);
+    if (!v.i || x->init || !x->def.i)
+        return v.i ? x->init : NULL;
+    const struct node *n = graph_node(g, x->def);
+    const struct attr *at = n->op == OP_Constant ? node_attr(n, "value") : NULL;
+    return at && at->kind == ATTR_TENSOR ? at->t : NULL;
+}
+
+static status start_value(const struct model *step, const struct model *model, value_id v,
+                          struct arena *a, struct diags *d, struct tensor **out) {
+    const struct value *x = graph_value(step->graph, v);
+    const struct tensor *known = x->init;
+    double number;
+    if (!known && find_number(step, x->name, &number)) {
+        *out = of_type(a, x->type, number);
+        return *out ? ST_OK : diag_out_of_memory(d);
+    }
+    if (!known && model)
+        known = constant_of(model->graph, state_find(model->graph, x->name));
+    if (!known)
+        return diag_error(d, DIAG_STATE, loc_path(step->path, x->name),
+                          model ? "the model has no value for this input of the step; is the step "
+                                  "made from it?"
+                                : "the step holds no value for this input; give the model that it "
+                                  "was made from, too: mfc state PLAN MODEL -o FILE");
+    *out = arena_copy(a, known, sizeof *known);
+    return *out ? ST_OK : diag_out_of_memory(d);
+}
+
+// The input NAME of an output next(NAME) or grad(NAME); VALUE_NONE: it is another output.
+static value_id input_of(const struct graph *g, value_id out, const char *kind,
+                         struct arena *scratch) {
+    const char *text = graph_value(g, out)->name;
+    size_t n = strlen(text), n_kind = strlen(kind);
+    if (n < n_kind + 2 || strncmp(text, kind, n_kind) != 0 || text[n - 1] != ')')
+        return VALUE_NONE;
+    char *name = arena_copy(scratch, text + n_kind, n - n_kind);
+    if (!name)
+        return VALUE_NONE;
+    name[n - n_kind - 1] = 0;
+    value_id v = graph_find(g, name);
+    return v.i && graph_value(g, v)->is_input ? v : VALUE_NONE;
+}
+
+// A gradient may be that of an input that is data.
+static bool is_parameter(const struct model *step, const struct model *model, value_id v) {
+    const struct value *x = graph_value(step->graph, v);
+    return x->init || (model && constant_of(model->graph, state_find(model->graph, x->name)));
+}
+
+static status add_start(const struct model *step, const struct model *model, value_id v,
+                        struct diags *d, struct tensors *out) {
+    const char *name = graph_value(step->graph, v)->name;
+    struct tensor *t;
+    if (tensors_find(out, name))
+        return ST_OK;
+    status st = start_value(step, model, v, out->arena, d, &t);
+    if (st)
+        return st;
+    t->name = name;
+    t->doc = NULL;
+    return tensors_add(out, t) ? ST_OK : diag_out_of_memory(d);
+}
+
+status state_start(const struct model *step, const struct model *model, struct arena *a,
+                   struct diags *d, struct tensors *out) {
+    const struct graph *g = step->graph;
+    struct arena scratch = arena_make(a->mem);
+    status st = ST_OK;
+    *out = tensors_make(a);
+    for (size_t i = 0; i < g->outputs.n; i++) {
+        value_id v = input_of(g, g->outputs.at[i], "next(", &scratch);
+        status one = v.i ? add_start(step, model, v, d, out) : ST_OK;
+        v = input_of(g, g->outputs.at[i], "grad(", &scratch);
+        if (!one && v.i && is_parameter(step, model, v))
+            one = add_start(step, model, v, d, out);
+        st = st ? st : one;
+    }
+    arena_free(&scratch);
+    return st;
+}
+
+// ---- Files ----
+
+static status write_model(const struct tensors *t, const struct model *like, const char *path,
+                          struct outputs *together, struct diags *d) {
+    struct model *w = model_new(like->arena, like->pool);
+    if (!w || !VEC_PUSH(like->arena, &w->opsets,
+                        (struct opset){.domain = "", .version = model_opset(like, "")}))
+        return diag_out_of_memory(d);
+    w->ir_version = like->ir_version;
+    w->producer = "mfc";
+    w->path = like->path;
+    w->graph->name = "weights";
+    for (size_t i = 0; i < t->list.n; i++) {
+        struct tensor *x = t->list.at[i];
+        const struct type *type = tensor_type(like->arena, x);
+        struct tensor *full =
+            x->payload == PAYLOAD_NONE ? filled(like->arena, x->elem, x->dims, x->rank, 0) : x;
+        value_id v = type ? graph_add_value(w->graph, x->name, type) : VALUE_NONE;
+        if (!v.i || !full || !graph_add_init(w->graph, v, full) || !graph_add_output(w->graph, v))
+            return diag_out_of_memory(d);
+    }
+    return load_save(w, path, "onnx", together, d);
+}
+
+status state_write(const struct tensors *t, const struct model *like, const char *path,
+                   struct outputs *together, struct diags *d) {
+    return str_ends_with(path, ".onnx") ? write_model(t, like, path, together, d)
+                                        : safetensors_write(t, path, together, d);
+}
+
+// The constants of a model: its initializers, and those that Constant nodes hold.
+static status read_model(struct state_file *f, struct arena *a, struct diags *d) {
+    const struct graph *g = f->model->graph;
+    f->tensors = tensors_make(a);
+    for (size_t i = 1; i < g->values.n; i++) {
+        const struct tensor *t = constant_of(g, (value_id){(uint32_t)i});
+        struct tensor *copy = t ? arena_copy(a, t, sizeof *t) : NULL;
+        if (!t)
+            continue;
+        if (!copy)
+            return diag_out_of_memory(d);
+        copy->name = g->values.at[i].name;
+        if (!tensors_add(&f->tensors, copy))
+            return diag_out_of_memory(d);
+    }
+    return ST_OK;
+}
+
+status state_read(const char *path, struct arena *a, struct pool *names, struct diags *d,
+                  struct state_file *out) {
+    *out = (struct state_file){0};
+    status st = source_open(a, d, path, &out->source);
+    if (!st && (safetensors_is(out->source, a->mem) || str_ends_with(path, ".safetensors")))
+        return safetensors_read(out->source, a, d, &out->tensors);
+    source_close(out->source);
+    out->source = NULL;
+    if (!st)
+        st = load_model(a, names, d, path, &out->model);
+    if (st)
+        out->model = NULL; // the reader has closed it
+    return st ? st : read_model(out, a, d);
+}
+
+void state_close(struct state_file *f) {
+    source_close(f->source);
+    model_close(f->model);
+    *f = (struct state_file){0};
+}

@@ -1,0 +1,34 @@
+// The state of a training step: parameters, running statistics, and the state of the optimizer. It
+// is what a training loop feeds back: every output next(NAME) is the input NAME of the next step.
+// The file of the starting state and a checkpoint are the same: named tensors, as safetensors or as
+// an ONNX model of constants.
+#pragma once
+
+#include "ir/graph.h"
+#include "ir/state/tensors.h"
+
+// The starting state of a step. Values of parameters that are plain inputs of the step are those of
+// `model`, which may be NULL; it is the model that the step was made from.
+status state_start(const struct model *step, const struct model *model, struct arena *a,
+                   struct diags *d, struct tensors *out);
+
+// Writes safetensors, unless the path ends with .onnx: then a model without nodes, whose outputs
+// are the tensors. `like` gives its operator set. `together`: the file becomes visible with these;
+// NULL: at once.
+status state_write(const struct tensors *t, const struct model *like, const char *path,
+                   struct outputs *together, struct diags *d);
+
+// Reads either form. The tensors refer to the file: keep both open. Only one of `*source` and
+// `*model` is set; the caller closes it.
+struct state_file {
+    struct tensors tensors;
+    struct source *source;
+    struct model *model;
+};
+status state_read(const char *path, struct arena *a, struct pool *names, struct diags *d,
+                  struct state_file *out);
+void state_close(struct state_file *f);
+
+// The value of the model that a tensor of the state stands for: an initializer, the result of a
+// Constant or ConstantOfShape, or an input. VALUE_NONE: there is none.
+value_id state_find(const struct graph *g, const char *name);
