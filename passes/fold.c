@@ -1,11 +1,13 @@
 // Constant folding. Stages: Constant nodes become initializers; Identity of an initializer is
 // replaced by the initializer (exporters tie equal parameters in this way, and they are one
-// parameter); nodes whose outputs shape arithmetic knows become initializers; Identity in general,
-// and Dropout that drops nothing, are removed; an If with a known condition is replaced by its
+// parameter); nodes whose outputs shape arithmetic knows, or that compute a few numbers from
+// constants, become initializers; Identity in general, Dropout that drops nothing, Pad that adds
+// nothing and Cast to the same type are removed; an If with a known condition is replaced by its
 // branch. Nodes that are dead afterwards are left to dce.
 #include <string.h>
 
 #include "ir/base/limits.h"
+#include "passes/fold_reals.h"
 #include "passes/pass.h"
 #include "passes/shape/shape.h"
 
@@ -147,10 +149,30 @@ static bool drops_nothing(const struct fold *f, const struct node *n) {
            count == 1 && !tensor_reals(ratio->init, f->c->arena, f->c->diags, &p) && p[0] == 0;
 }
 
+static bool pads_nothing(const struct fold *f, const struct node *n) {
+    const struct value *pads =
+        n->op == OP_Pad && n->n_in > 1 && n->in[1].i ? graph_value(f->g, n->in[1]) : NULL;
+    int64_t count, *x;
+    if (!pads || !pads->init || pads->is_input || !pads->init->data.source ||
+        !tensor_elements(pads->init, &count) ||
+        tensor_ints(pads->init, f->c->arena, f->c->diags, &x))
+        return false;
+    for (int64_t i = 0; i < count; i++)
+        if (x[i])
+            return false;
+    return true;
+}
+
+static bool casts_nothing(const struct fold *f, const struct node *n) {
+    const struct type *from = n->op == OP_Cast ? graph_value(f->g, n->in[0])->type : NULL;
+    return from && from->kind == TYPE_TENSOR && node_int(n, "to", ELEM_NONE) == (int64_t)from->elem;
+}
+
 // The output equals the input, so that readers can read the input. An output of the graph keeps its
 // node, because its name must stay.
 static bool is_identity(const struct fold *f, const struct node *n) {
-    return (n->op == OP_Identity || drops_nothing(f, n)) &&
+    return (n->op == OP_Identity || drops_nothing(f, n) || pads_nothing(f, n) ||
+            casts_nothing(f, n)) &&
            !graph_value(f->g, n->out[0])->is_output && graph_value(f->g, n->in[0])->type &&
            graph_value(f->g, n->in[0])->type->kind == TYPE_TENSOR;
 }
@@ -240,6 +262,7 @@ static status walk(struct fold *f, bool *again) {
         for (uint32_t k = 0; k < n->n_in; k++)
             n->in[k] = current(f, n->in[k]);
         const struct attr *branch = taken_branch(f, n);
+        struct tensor *t;
         st = fold_scales(f, n);
         if (st)
             break;
@@ -250,6 +273,11 @@ static status walk(struct fold *f, bool *again) {
             st = inline_branch(f, id, branch->g);
         } else if (has_known_outputs(f, n)) {
             st = fold_known(f, id);
+        } else if (fold_reals(g, n, f->m->arena, f->c->arena, &t)) {
+            value_id v = n->out[0];
+            graph_remove_node(g, id);
+            f->n_folded++;
+            st = make_init(f, v, t, true);
         } else if (is_identity(f, n)) {
             f->now[n->out[0].i] = n->in[0];
             graph_remove_node(g, id);

@@ -2,7 +2,7 @@
 // for budgets.
 import { spawnSync } from 'node:child_process';
 
-const STEP = 'upgrade,shapes,fold,unroll,fold,dce,loss,grad,optimizer,dce';
+const STEP = 'upgrade,shapes,fold,unroll,fold,simplify,dce,loss,grad,optimizer,fold,simplify,dce';
 
 function call(mfc, args) {
   const time = process.hrtime.bigint();

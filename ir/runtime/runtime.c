@@ -17,6 +17,7 @@
 #include "ir/runtime/ort_order.h"
 #include "ir/runtime/ort_shapes.h"
 #include "ir/runtime/runtime_alloc.h"
+#include "ir/runtime/runtime_fold.h"
 #include "ir/runtime/runtime_fuse.h"
 #include "ir/storage.h"
 
@@ -138,11 +139,16 @@ static status events_of(const struct graph *g, bool is_wrapped, struct arena *a,
 status runtime_events(const struct model *m, struct ort_setting how, struct arena *a,
                       struct diags *d, struct ort_events *out) {
     assert(m && m->graph && how.level < ORT_N_LEVELS && a && d && out);
-    if (how.level < ORT_EXTENDED)
+    bool folds = how.level > ORT_DISABLED && runtime_folds(m->graph);
+    if (how.level < ORT_EXTENDED && !folds)
         return events_of(m->graph, how.is_wrapped, a, d, out);
-    struct model *fused = model_copy(m, a);
-    status st = fused ? runtime_fuse(fused->graph, a, d) : diag_out_of_memory(d);
-    return st ? st : events_of(fused->graph, how.is_wrapped, a, d, out);
+    struct model *copy = model_copy(m, a);
+    status st = copy ? ST_OK : diag_out_of_memory(d);
+    if (!st && folds)
+        runtime_fold(copy->graph);
+    if (!st && how.level == ORT_EXTENDED)
+        st = runtime_fuse(copy->graph, a, d);
+    return st ? st : events_of(copy->graph, how.is_wrapped, a, d, out);
 }
 
 void runtime_print_top(struct str *out, const struct model *m, const struct runtime_report *r) {

@@ -17,7 +17,7 @@ import { readModel } from './onnxfile.mjs';
 
 const [mfc, predict, ...models] = process.argv.slice(2);
 const scratch = mkdtempSync(join(tmpdir(), 'mfc-order-'));
-const STEP = 'upgrade,shapes,fold,unroll,fold,dce,loss,grad,optimizer,dce';
+const STEP = 'upgrade,shapes,fold,unroll,fold,simplify,dce,loss,grad,optimizer,fold,simplify,dce';
 const BIG = 1 / 16; // of the largest tensor
 const VIEWS = new Set(['Reshape', 'Flatten', 'Squeeze', 'Unsqueeze', 'Identity']);
 
