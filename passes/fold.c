@@ -8,6 +8,7 @@
 
 #include "ir/base/limits.h"
 #include "passes/fold_reals.h"
+#include "passes/param_roles.h"
 #include "passes/pass.h"
 #include "passes/shape/shape.h"
 
@@ -15,8 +16,9 @@ struct fold {
     struct model *m;
     struct graph *g;
     struct pass_context *c;
-    value_id *now;   // per value: its replacement
-    size_t n_values; // of `now`
+    value_id *now;                  // per value: its replacement
+    size_t n_values;                // of `now` and `roles`
+    const struct param_role *roles; // of the results of Constant nodes
     int64_t n_folded;
 };
 
@@ -69,13 +71,11 @@ static bool is_foldable_constant(const struct node *n) {
 static status fold_constant(struct fold *f, node_id id) {
     struct node *n = graph_node(f->g, id);
     struct tensor *t = constant_tensor(f, n);
-    int64_t count;
-    // A single number is part of a formula; larger tensors are weights, which some exporters store
-    // in Constant nodes.
-    bool constant = !t || !tensor_elements(t, &count) || count <= 1;
+    // Some exporters store parameters in Constant nodes.
+    bool is_parameter = f->roles[n->out[0].i].kind == PARAM_PARAMETER;
     graph_remove_node(f->g, id);
     f->n_folded++;
-    return make_init(f, n->out[0], t, constant);
+    return make_init(f, n->out[0], t, !is_parameter);
 }
 
 // Shape arithmetic knows all elements of all outputs.
@@ -295,7 +295,9 @@ static status run(struct model *m, struct pass_context *c) {
     while (again && !st) {
         again = false;
         f.n_values = m->graph->values.n;
-        if (!(f.now = ARENA_ARRAY(c->arena, value_id, f.n_values)))
+        f.now = ARENA_ARRAY(c->arena, value_id, f.n_values);
+        f.roles = param_roles(m->graph, c->arena);
+        if (!f.now || !f.roles)
             return diag_out_of_memory(c->diags);
         for (uint32_t v = 0; v < f.n_values; v++)
             f.now[v] = (value_id){v};

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/tools/inspect_params.h"
 #include "ir/base/checked.h"
 #include "ir/base/file.h"
 #include "ir/json/json_write.h"
@@ -29,6 +30,7 @@ struct inspection {
     VEC(struct operator_count) counts;
     int64_t n_nodes, n_graphs;
     struct tally parameters, activations;
+    struct param_list params;
     bool out_of_memory;
 };
 
@@ -66,6 +68,11 @@ static void count_node(struct inspection *x, const struct node *n) {
 
 static void count_graph(struct inspection *x, const struct graph *g) {
     x->n_graphs++;
+    for (size_t i = 0; i < x->params.entries.n && x->n_graphs == 1; i++) {
+        const struct param_entry *e = &x->params.entries.at[i];
+        if (!e->is_init && e->state != PARAM_FIXED) // weights in Constant nodes
+            tally_add(&x->parameters, e->n_bytes >= 0, e->n_bytes);
+    }
     for (size_t i = 0; i < g->inits.n; i++) {
         int64_t n_bytes = 0;
         bool known = tensor_bytes(graph_value(g, g->inits.at[i])->init, &n_bytes);
@@ -252,12 +259,15 @@ static void json_inspection(struct str *out, const struct inspection *x) {
     json_operators(&w, x);
     json_tally(&w, "parameters", &x->parameters);
     json_tally(&w, "activations", &x->activations);
+    inspect_params_json(&w, &x->params);
     json_write_finish(&w);
 }
 
 static status inspect(struct arena *a, struct diags *d, const struct model *m,
-                      struct inspection *x) {
+                      const struct options *o, struct inspection *x) {
     *x = (struct inspection){.arena = a, .m = m, .index = map_make(a)};
+    x->params = inspect_params(m, o, a);
+    x->out_of_memory = x->params.out_of_memory;
     count_graph(x, m->graph);
     for (size_t i = 0; i < m->functions.n; i++)
         count_graph(x, m->functions.at[i].body);
@@ -266,18 +276,21 @@ static status inspect(struct arena *a, struct diags *d, const struct model *m,
     return x->out_of_memory ? diag_out_of_memory(d) : ST_OK;
 }
 
-status inspect_print(struct str *out, const struct model *m, struct diags *d) {
+status inspect_print(struct str *out, const struct model *m, const struct options *o,
+                     struct diags *d) {
     struct inspection x;
-    status st = inspect(out->arena, d, m, &x);
-    if (!st)
-        print_inspection(out, &x);
-    return st;
+    status st = inspect(out->arena, d, m, o, &x);
+    if (st)
+        return st;
+    print_inspection(out, &x);
+    inspect_params_print(out, &x.params, options_flag(o, "parameters"));
+    return ST_OK;
 }
 
 status inspect_write(const struct model *m, const char *path, struct arena *a, struct diags *d) {
     struct inspection x;
     struct str json = str_make(a);
-    status st = inspect(a, d, m, &x);
+    status st = inspect(a, d, m, NULL, &x);
     if (st)
         return st;
     json_inspection(&json, &x);

@@ -6,6 +6,10 @@
 #include "ir/base/str.h"
 #include "ir/graph.h"
 
-status inspect_print(struct str *out, const struct model *m, struct diags *d);
+struct options;
+
+// With the options --train and --freeze, and --parameters for every tensor in a line of its own.
+status inspect_print(struct str *out, const struct model *m, const struct options *o,
+                     struct diags *d);
 // As mfc-inspection (docs/report.md); "-" is standard output.
 status inspect_write(const struct model *m, const char *path, struct arena *a, struct diags *d);

@@ -1,18 +1,19 @@
-// Which values are trained. Parameters are the float initializers, except those that belong to a
-// formula (single numbers that were Constant nodes) or to statistics (the running mean and variance
-// of BatchNormalization). In a model without such initializers, the parameters are the float inputs
-// and the results of ConstantOfShape that an operator uses as its weights. The latter become
-// inputs, so that a training loop can feed new ones.
+// Which values are trained: what a framework would call a parameter (passes/param_roles.h), chosen
+// from by name. --train with a name, not a pattern, also trains what is part of a formula. In a
+// model without parameters they are the float inputs and the results of ConstantOfShape that an
+// operator uses as its weights, or else the numbers that it multiplies or adds. Results of
+// ConstantOfShape become inputs, so that a training loop can feed new ones.
 #include <string.h>
 
 #include "passes/grad/grad.h"
+#include "passes/param_roles.h"
 #include "passes/pass.h"
 #include "passes/patterns.h"
 
 const struct option_spec params_options[] = {
     {"Loss and training", 0, OPTION_GROUP, NULL, NULL, 0, 0, NULL},
     {"train", 0, OPTION_LIST, "PATTERN", NULL, 0, 0,
-     "train only parameters of these names (* and ? match)"},
+     "train only parameters of these names (* and ? match); a full name also trains a constant"},
     {"freeze", 0, OPTION_LIST, "PATTERN", NULL, 0, 0, "do not train parameters of these names"},
     {"grad-input", 0, OPTION_LIST, "PATTERN", NULL, 0, 0,
      "also give the gradient of inputs of these names"},
@@ -23,25 +24,34 @@ struct choice {
     struct graph *g;
     struct pass_context *c;
     bool *trained;
+    struct param_role *roles;
+    struct patterns train, freeze;
+    bool any; // there are parameters, trained or frozen
 };
 
-// Operands that are never trained: running statistics, bounds, ratios, scales, class weights.
-static bool is_statistic_slot(const struct node *n, uint32_t k) {
-    switch (n->op) {
-    case OP_BatchNormalization:
-        return k >= 3;
-    case OP_Clip:
-    case OP_DequantizeLinear:
-    case OP_Dropout:
-    case OP_Pad:
-    case OP_QuantizeLinear:
-    case OP_Resize:
-        return k >= 1;
-    case OP_NegativeLogLikelihoodLoss:
-    case OP_SoftmaxCrossEntropyLoss:
-        return k == 2;
-    default:
-        return false;
+static bool is_wanted(struct choice *p, const char *name) {
+    bool frozen = patterns_match(&p->freeze, name);
+    return (patterns_match(&p->train, name) || p->train.list->list.n == 0) && !frozen;
+}
+
+static bool is_full_name(const struct choice *p, const char *name) {
+    for (size_t i = 0; i < p->train.list->list.n; i++)
+        if (strcmp(p->train.list->list.at[i], name) == 0)
+            return true;
+    return false;
+}
+
+// Initializers of a kind, and those that --train names in full.
+static void choose_initializers(struct choice *p, enum param_kind kind) {
+    for (size_t i = 0; i < p->g->inits.n; i++) {
+        value_id v = p->g->inits.at[i];
+        const char *name = graph_value(p->g, v)->name;
+        const struct param_role *role = &p->roles[v.i];
+        bool named = is_full_name(p, name);
+        if (!grad_carries(p->g, v) || !(named || (role->what && role->kind == kind)))
+            continue;
+        p->any = true;
+        p->trained[v.i] = is_wanted(p, name);
     }
 }
 
@@ -63,35 +73,15 @@ static bool is_weight_slot(const struct node *n, uint32_t k) {
     }
 }
 
-// Marks the values with a use that satisfies the test.
-static bool *mark_uses(struct choice *p, bool (*test)(const struct node *, uint32_t)) {
+// Marks the values that an operator uses as its weights.
+static bool *mark_weights(struct choice *p) {
     bool *marked = ARENA_ARRAY(p->c->arena, bool, p->g->values.n);
     for (size_t i = 0; marked && i < p->g->order.n; i++) {
         const struct node *n = graph_node(p->g, p->g->order.at[i]);
         for (uint32_t k = 0; k < n->n_in; k++)
-            marked[n->in[k].i] |= test(n, k);
+            marked[n->in[k].i] |= is_weight_slot(n, k);
     }
     return marked;
-}
-
-static status choose_initializers(struct choice *p, bool *any) {
-    struct patterns train, freeze;
-    bool *statistic = mark_uses(p, is_statistic_slot);
-    status st = statistic ? patterns_open(p->c, "train", &train) : diag_out_of_memory(p->c->diags);
-    if (!st)
-        st = patterns_open(p->c, "freeze", &freeze);
-    for (size_t i = 0; i < p->g->inits.n && !st; i++) {
-        value_id v = p->g->inits.at[i];
-        const struct value *x = graph_value(p->g, v);
-        if (!grad_carries(p->g, v) || x->is_constant || statistic[v.i])
-            continue;
-        *any = true;
-        bool wanted = patterns_match(&train, x->name) || train.list->list.n == 0;
-        p->trained[v.i] = !patterns_match(&freeze, x->name) && wanted;
-    }
-    if (!st && *any)
-        st = patterns_close(p->c, &train, "parameter");
-    return st || !*any ? st : patterns_close(p->c, &freeze, "parameter");
 }
 
 // Removes the node and makes its result an input.
@@ -101,20 +91,17 @@ static status become_input(struct choice *p, value_id v) {
 }
 
 static status choose_loose_weights(struct choice *p) {
-    struct patterns train, freeze;
-    bool *weight = mark_uses(p, is_weight_slot);
+    bool *weight = mark_weights(p);
     int64_t n_inputs = 0;
-    status st = weight ? patterns_open(p->c, "train", &train) : diag_out_of_memory(p->c->diags);
-    if (!st)
-        st = patterns_open(p->c, "freeze", &freeze);
+    status st = weight ? ST_OK : diag_out_of_memory(p->c->diags);
     for (uint32_t i = 1; i < p->g->values.n && !st; i++) {
         value_id v = {i};
         const struct value *x = graph_value(p->g, v);
         bool made = x->def.i && graph_node(p->g, x->def)->op == OP_ConstantOfShape && !x->is_output;
-        if (!weight[i] || !grad_carries(p->g, v) || !(made || x->is_input))
+        if (!weight[i] || !grad_carries(p->g, v) || !(made || (x->is_input && !x->init)))
             continue;
-        bool wanted = patterns_match(&train, x->name) || train.list->list.n == 0;
-        p->trained[i] = !patterns_match(&freeze, x->name) && wanted;
+        p->any = true;
+        p->trained[i] = is_wanted(p, x->name);
         if (made && p->trained[i]) {
             st = become_input(p, v);
             n_inputs++;
@@ -144,10 +131,21 @@ static status choose_inputs(struct choice *p) {
 }
 
 status params_choose(struct model *m, struct pass_context *c, bool *trained) {
-    struct choice p = {m->graph, c, trained};
-    bool any = false;
-    status st = choose_initializers(&p, &any);
-    if (!st && !any)
+    struct choice p = {.g = m->graph, .c = c, .trained = trained};
+    p.roles = param_roles(m->graph, c->arena);
+    status st = p.roles ? patterns_open(c, "train", &p.train) : diag_out_of_memory(c->diags);
+    if (!st)
+        st = patterns_open(c, "freeze", &p.freeze);
+    if (st)
+        return st;
+    choose_initializers(&p, PARAM_PARAMETER);
+    if (!p.any)
         st = choose_loose_weights(&p);
+    if (!p.any)
+        choose_initializers(&p, PARAM_LOOSE);
+    if (!st && p.any)
+        st = patterns_close(c, &p.train, "parameter");
+    if (!st && p.any)
+        st = patterns_close(c, &p.freeze, "parameter");
     return st ? st : choose_inputs(&p);
 }

@@ -12,7 +12,8 @@
 // Text to standard output, unless the JSON goes there.
 static status show(struct cli *c, const struct model *m) {
     const char *path = options_text(&c->options, "json");
-    status st = path && strcmp(path, "-") == 0 ? ST_OK : inspect_print(&c->out, m, &c->diags);
+    status st =
+        path && strcmp(path, "-") == 0 ? ST_OK : inspect_print(&c->out, m, &c->options, &c->diags);
     return st || !path ? st : inspect_write(m, path, &c->arena, &c->diags);
 }
 
@@ -53,6 +54,8 @@ static status run(struct cli *c) {
 static const struct option_spec inspect_options[] = {
     {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
      "also write it as JSON; - is standard output, without the text"},
+    {"parameters", 0, OPTION_FLAG, NULL, NULL, 0, 0,
+     "list every trained, frozen and constant tensor with the reason"},
     {"rig", 0, OPTION_TEXT, "RIG", NULL, 0, 0,
      "show the tasks of its training step on these devices instead (docs/devices.md)"},
     {0}};
@@ -62,8 +65,9 @@ const struct command cmd_inspect = {
     .summary = "show what is in a model: opsets, operators, bytes",
     .arguments = "MODEL",
     .description =
-        "Prints the opsets of the model, its inputs and outputs, its nodes by operator, and the "
-        "bytes of its parameters and of its activations as far as their shapes are declared.",
+        "Prints the opsets of the model, its inputs and outputs, its nodes by operator, the "
+        "bytes of its parameters and of its activations as far as their shapes are declared, and "
+        "which tensors are trained, frozen and constant, with the reason.",
     .min_arguments = 1,
     .max_arguments = 1,
     .options = inspect_options,
