@@ -24,6 +24,7 @@
 #define KEY_DEVICE_PEAKS  "dev.mfc.device_peaks"  // bytes, one line per device
 #define KEY_OPTIONS       "dev.mfc.options"       // options that build the same step
 #define KEY_STATE         "dev.mfc.state" // starting state: lines "NUMBER NAME", for tensors of one number
+#define KEY_LOSS          "dev.mfc.loss"  // of which value, along which axes
 #define KEY_NODES         "dev.mfc.nodes" // metadata of the nodes, as a table (ir/wrapper)
 
 // Of a node.

@@ -228,23 +228,11 @@ void cli_flush_diags(struct cli *c) {
 
 // The command line as a shell would take it, with "mfc" for the program wherever that is.
 static const char *join_line(struct arena *a, int argc, char **argv) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-+=./,:@%";
     struct str line = str_make(a);
     str_add(&line, "mfc");
     for (int i = 1; i < argc; i++) {
         str_add_char(&line, ' ');
-        if (*argv[i] && !argv[i][strspn(argv[i], plain)]) {
-            str_add(&line, argv[i]);
-            continue;
-        }
-        str_add_char(&line, '\'');
-        for (const char *c = argv[i]; *c; c++)
-            if (*c == '\'')
-                str_add(&line, "'\\''");
-            else
-                str_add_char(&line, *c);
-        str_add_char(&line, '\'');
+        str_add_shell(&line, argv[i]);
     }
     return str_text(&line);
 }

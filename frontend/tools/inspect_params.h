@@ -2,9 +2,9 @@
 // constants, each with the reason.
 #pragma once
 
-#include "ir/base/json_write.h"
 #include "ir/base/options.h"
 #include "ir/graph.h"
+#include "ir/json/json_write.h"
 
 enum param_state { PARAM_TRAINED, PARAM_FROZEN, PARAM_FIXED };
 

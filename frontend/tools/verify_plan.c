@@ -56,6 +56,19 @@ static status check_costs(const struct model *plan, struct diags *d, const struc
     return ST_OK;
 }
 
+// The loss of the step that the model gives. A plan of an older mfc does not record it.
+static status check_loss(const struct model *model, const struct model *plan, struct diags *d,
+                         struct verified *v) {
+    const char *found = pairs_get(&model->metadata, KEY_LOSS),
+               *claimed = pairs_get(&plan->metadata, KEY_LOSS);
+    v->loss = claimed;
+    if (!claimed || (found && strcmp(found, claimed) == 0))
+        return ST_OK;
+    return diag_error(d, DIAG_VERIFY, loc_file(plan->path),
+                      "the plan claims the loss %s, but its step has %s", claimed,
+                      found ? found : "none");
+}
+
 // Parses the addresses of a node's outputs, such as "0,,4096".
 static bool read_offsets(const struct node *n, const char *text, int64_t *offset) {
     for (uint32_t k = 0; k < n->n_out; k++) {
@@ -123,6 +136,17 @@ static status check_claims(struct verified *v, const struct plan_facts *claimed,
     return st;
 }
 
+// The step, without notes: its maker has seen them.
+static status make_step(struct model *model, struct pass_context *c) {
+    struct diags quiet = diags_make(c->arena);
+    struct pass_context one = *c;
+    one.diags = &quiet;
+    status st = step_make_costed(model, &one); // costs: for the workspace of kernels
+    if (st)
+        diags_take(c->diags, &quiet);
+    return st;
+}
+
 status verify_plan(struct model *model, struct model *plan, struct pass_context *c,
                    struct verified *out) {
     struct arena scratch = arena_make(c->arena->mem);
@@ -134,7 +158,9 @@ status verify_plan(struct model *model, struct model *plan, struct pass_context 
     out->facts.runtime = claimed.runtime ? claimed.runtime : "file-order";
     out->facts.budget_bytes = claimed.budget_bytes;
     if (!st)
-        st = step_make_costed(model, c); // costs: for the workspace of kernels
+        st = make_step(model, c);
+    if (!st)
+        st = check_loss(model, plan, c->diags, out);
     if (!st)
         st = equivalence_check_types(model, plan, c->diags);
     if (!st) {

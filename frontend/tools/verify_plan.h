@@ -10,6 +10,7 @@
 struct verified {
     size_t n_outputs;
     struct forced forced;    // how far dependencies enforce file order
+    const char *loss;        // of the step; NULL: the plan does not say
     struct plan_facts facts; // found; costs, bound and makespan as the plan claims them
 };
 

@@ -36,6 +36,8 @@ void verify_plan_print(struct str *out, const struct verified *v) {
     bool is_placed = f->n_devices > 1;
     str_addf(out, "outputs     all %zu are the same expressions as in the baseline step\n",
              v->n_outputs);
+    if (v->loss)
+        str_addf(out, "loss        %s\n", v->loss);
     str_addf(out,
              "nodes       %lld, of which %lld recomputed and %lld control nodes; the baseline step "
              "has %lld\n",
@@ -81,6 +83,7 @@ void verify_plan_json(struct json_writer *w, const char *key, const struct verif
     const struct plan_facts *f = &v->facts;
     json_write_object(w, key);
     json_write_int(w, "outputs", (int64_t)v->n_outputs);
+    json_write_text(w, "loss", v->loss ? v->loss : "");
     add_number(w, "nodes", f->n_nodes);
     add_number(w, "recomputations", f->n_recomputed);
     add_number(w, "control_nodes", f->n_control);

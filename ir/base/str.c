@@ -97,6 +97,22 @@ void str_add_quoted(struct str *s, const char *bytes, size_t n) {
     str_add_char(s, '"');
 }
 
+void str_add_shell(struct str *s, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-+=./,:@%";
+    if (*word && !word[strspn(word, plain)]) {
+        str_add(s, word);
+        return;
+    }
+    str_add_char(s, '\'');
+    for (const char *c = word; *c; c++)
+        if (*c == '\'')
+            str_add(s, "'\\''");
+        else
+            str_add_char(s, *c);
+    str_add_char(s, '\'');
+}
+
 void str_add_wrapped(struct str *s, const char *text, int indent) {
     size_t column = (size_t)indent;
     bool is_first = true; // on its line

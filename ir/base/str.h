@@ -30,6 +30,9 @@ const char *str_text(const struct str *s);
 // "…" with \", \\, \n, \t, \r and \xHH for what is not printable ASCII or UTF-8.
 void str_add_quoted(struct str *s, const char *bytes, size_t n);
 
+// A word as a shell takes it: in single quotes where that is needed.
+void str_add_shell(struct str *s, const char *word);
+
 // 1536 -> "1.50 KiB"; human-readable. Files carry plain integers.
 void str_add_bytes(struct str *s, int64_t n_bytes);
 

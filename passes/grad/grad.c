@@ -33,6 +33,10 @@ static enum rule_kind kind_of(enum op op) {
     return rules[op] == back_none ? RULE_NONE : rules[op] == back_zero ? RULE_ZERO : RULE_BUILDS;
 }
 
+bool grad_has_rule(enum op op) {
+    return kind_of(op) == RULE_BUILDS;
+}
+
 struct engine {
     struct model *m;
     struct graph *g;

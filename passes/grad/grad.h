@@ -47,6 +47,9 @@ typedef void grad_rule(struct grad *r);
 // Values that carry gradients: float tensors, and results of QuantizeLinear (straight-through).
 bool grad_carries(const struct graph *g, value_id v);
 
+// The operator has a rule that builds gradients.
+bool grad_has_rule(enum op op);
+
 // params.c: sets trained[v] for every value to train, by default and by the options.
 extern const struct option_spec params_options[];
 status params_choose(struct model *m, struct pass_context *c, bool *trained);

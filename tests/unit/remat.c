@@ -32,6 +32,7 @@ static void stage_open(struct stage *s, const char *text, const char *passes) {
                                 &s->names, &s->scene.diags, &s->m),
                      ST_OK);
     struct pass_pipeline p;
+    assert_int_equal(options_set(&s->options, &s->scene.diags, "loss", "cross-entropy"), ST_OK);
     assert_int_equal(pass_pipeline_parse(&s->scene.arena, &s->scene.diags, passes, &p), ST_OK);
     assert_int_equal(pass_pipeline_run(&p, s->m, &s->context, NULL), ST_OK);
 }

@@ -3,6 +3,7 @@ that the live line never reaches the last column, and prints the final screen.""
 import fcntl
 import os
 import pty
+import re
 import struct
 import sys
 import termios
@@ -24,7 +25,7 @@ while True:
 status = os.waitpid(pid, 0)[1]
 
 screen, live = [""], 0
-for line in drawn.decode().replace("\r\n", "\n").split("\n"):
+for line in re.sub(r"\x1b\[[0-9;]*m", "", drawn.decode()).replace("\r\n", "\n").split("\n"):  # without colours
     parts = line.split("\r\x1b[K")
     live += len(parts) - 1
     for part in parts[1:-1]:  # drawn, and drawn over
