@@ -141,19 +141,32 @@ static status check_elements(const struct tensor *t, struct diags *d, int64_t *n
     return ST_OK;
 }
 
-static status tensor_raw(const struct tensor *t, struct arena *a, struct diags *d, uint8_t **raw,
-                         int64_t *n) {
+status tensor_raw(const struct tensor *t, struct arena *a, struct diags *d, uint8_t **raw,
+                  int64_t *n) {
     int64_t n_bytes;
     status st = check_elements(t, d, n, &n_bytes);
     if (st)
         return st;
-    if (*n > LIMIT_FOLD_ELEMENTS)
+    if (t->data.n_bytes / 16 > *n)
+        return wrong(t, d, "it has more bytes than its dimensions say");
+    return decode(t, *n, n_bytes, a, d, raw);
+}
+
+double tensor_raw_real(enum elem e, const uint8_t *raw, int64_t i) {
+    int64_t unused;
+    double y;
+    raw_element(e, raw, i, &unused, &y);
+    return y;
+}
+
+// For numbers that mfc computes with: not more than it would fold.
+static status small_raw(const struct tensor *t, struct arena *a, struct diags *d, uint8_t **raw,
+                        int64_t *n) {
+    if (tensor_elements(t, n) && *n > LIMIT_FOLD_ELEMENTS)
         return diag_error(d, DIAG_LIMIT, loc_none(),
                           "tensor \"%s\" has %lld elements; only up to %d are read",
                           t->name ? t->name : "", (long long)*n, LIMIT_FOLD_ELEMENTS);
-    if (t->data.n_bytes > 16 * (int64_t)LIMIT_FOLD_ELEMENTS)
-        return wrong(t, d, "it has more bytes than its dimensions say");
-    return decode(t, *n, n_bytes, a, d, raw);
+    return tensor_raw(t, a, d, raw, n);
 }
 
 status tensor_as_raw(const struct tensor *t, struct arena *a, struct diags *d, struct tensor *out) {
@@ -183,7 +196,7 @@ status tensor_ints(const struct tensor *t, struct arena *a, struct diags *d, int
     int64_t n;
     if (!elem_is_int(t->elem) && t->elem != ELEM_BOOL)
         return wrong(t, d, "integers are needed here");
-    status st = tensor_raw(t, a, d, &raw, &n);
+    status st = small_raw(t, a, d, &raw, &n);
     if (st)
         return st;
     if (!(*out = ARENA_ARRAY(a, int64_t, n)))
@@ -201,7 +214,7 @@ status tensor_reals(const struct tensor *t, struct arena *a, struct diags *d, do
         t->elem == ELEM_F16 || t->elem == ELEM_BF16 || t->elem == ELEM_F32 || t->elem == ELEM_F64;
     if (!known && !elem_is_int(t->elem) && t->elem != ELEM_BOOL)
         return wrong(t, d, "numbers are needed here");
-    status st = tensor_raw(t, a, d, &raw, &n);
+    status st = small_raw(t, a, d, &raw, &n);
     if (st)
         return st;
     if (!(*out = ARENA_ARRAY(a, double, n)))
@@ -226,6 +239,14 @@ static struct tensor *tensor_blank(struct arena *a, enum elem e, const int64_t *
         return NULL;
     *s = (struct source){.path = "<memory>", .fd = -1, .memory = *raw, .n_bytes = n_bytes};
     t->data = (struct span){s, 0, n_bytes};
+    return t;
+}
+
+struct tensor *tensor_floats(struct arena *a, const int64_t *dims, int32_t rank, float **at) {
+    uint8_t *raw;
+    int64_t n;
+    struct tensor *t = tensor_blank(a, ELEM_F32, dims, rank, &raw, &n);
+    *at = t ? (float *)(void *)raw : NULL; // arena blocks are aligned for any type
     return t;
 }
 

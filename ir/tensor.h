@@ -59,6 +59,15 @@ status tensor_reals(const struct tensor *t, struct arena *a, struct diags *d, do
 // decoded into memory. Its payload is RAW.
 status tensor_as_raw(const struct tensor *t, struct arena *a, struct diags *d, struct tensor *out);
 
+// The elements as RAW bytes, of any number, and one of them as a number. The caller has checked
+// that they fit into memory by the size of the file; errors as above.
+status tensor_raw(const struct tensor *t, struct arena *a, struct diags *d, uint8_t **raw,
+                  int64_t *n);
+double tensor_raw_real(enum elem e, const uint8_t *raw, int64_t i);
+
+// A new RAW tensor of f32 zeros, and where to write its elements. NULL: out of memory.
+struct tensor *tensor_floats(struct arena *a, const int64_t *dims, int32_t rank, float **at);
+
 // New RAW tensors in memory. Values are converted to the element type (integers, bool, f16, bf16,
 // f32, f64). NULL: out of memory.
 struct tensor *tensor_from_ints(struct arena *a, enum elem e, const int64_t *values,

@@ -23,6 +23,15 @@ struct decompose {
     value_id *y;       // result: a value for each output; of those that are not read, none will do
     const char *refused;
     bool keeps; // the node stays, and should: its operator has a rule for this form
+
+    // Of quantized operators (decompose_quantized.c).
+    bool trains_base; // --dequantize: quantized weights become float parameters
+    bool floats;      // all that reads the results can take floats in place of quantized values
+    int64_t n_frozen; // result: quantized weights that stay frozen
+    value_id instead; // result: what y[0] takes the place of, if not of the node's own output
+    node_id gone[2];  // result: nodes that are left out with it
+    const struct uses *uses; // of the graph as it was before the pass
+    bool *unit;              // per value of that graph: a scale that is 1 now
 };
 
 typedef void decompose_rule(struct decompose *d);
@@ -38,6 +47,10 @@ bool decompose_wants(const struct decompose *d, uint32_t k);
 // Whether the inputs 0 .. n-1 that are given have known shapes; refuses the node if not.
 bool decompose_has_shapes(struct decompose *d, uint32_t n);
 
+// The only node that reads a value of the graph as it was, or none.
+node_id decompose_only_user(const struct decompose *d, value_id v);
+bool decompose_is_unit(const struct decompose *d, value_id v);
+
 // ---- Building ----
 
 // A constant tensor of numbers, with the element type of `like`.
@@ -48,6 +61,14 @@ void decompose_split(struct decompose *d, value_id v, int64_t axis, uint32_t n, 
 void decompose_split_sizes(struct decompose *d, value_id v, int64_t axis, const int64_t *sizes,
                            uint32_t n, value_id *parts);
 value_id decompose_concat(struct decompose *d, const value_id *parts, uint32_t n, int64_t axis);
+// A quantized tensor as floats (dequantize.c); zero may be none. One scale, one for each index
+// along the axis, or one for each block of it.
+struct quantized {
+    value_id x, scale, zero;
+    int64_t axis, block;
+};
+value_id decompose_dequantized(struct decompose *d, const struct quantized *q);
+value_id decompose_unpacked(struct decompose *d, int bits); // the weights [K,N] of MatMulNBits
 // An activation of the fused operators: "Relu", "LeakyRelu", …, or "" for none; p: its parameters.
 value_id decompose_activation(struct decompose *d, value_id x, const char *name, const double *p);
 value_id decompose_gelu_of(struct decompose *d, value_id x); // exact, with Erf

@@ -110,4 +110,47 @@ const moves = [
   c('STFT', [[2, 16, 1], int(4), [8]]), c('STFT', [[1, 20], int(3), null, int(8)], 'onesided=0'), c('STFT', [[2, 16, 1], int(4), [6]], '', { opset: 20 }),
 ];
 
-export default [...activations, ...norms, ...products, ...rotaries, ...attention, ...groups, ...onnx, ...samples, ...moves];
+// Quantized: constants and values of u8 and i8. A result that is rounded may be one step off.
+const u8 = (values, shape = [values.length]) => ({ kind: 'constant', elem: 'u8', shape, values });
+const i8 = (values, shape = [values.length]) => ({ kind: 'constant', elem: 'i8', shape, values });
+const many = (n, from, to) => Array.from({ length: n }, (_, i) => from + (i * 37 + 11) % (to - from + 1));
+const step = (x) => number(x), zero = (x) => u8([x], []), far = { tolerance: 2e-2 };
+const qcase = (op, operands, body, more = {}) => ({ ...c(op, operands, '', { body, ...more }), rounds: true, only32: true });
+// Multiples of a step, away from 0: rounding does not move them, so that gradients are those of the unrounded function.
+const grid = (shape, by = 0.01) => f(shape, Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) => by * (i % 2 ? -1 : 1) * (10 + (i * 17) % 60)));
+const quantizedOps = [
+  // x0 is quantized by x1, x2; the result, by its own steps, is dequantized again.
+  qcase('QLinearConv', [[1, 2, 5, 5], step(0.01), zero(128), i8(many(36, -100, 100), [2, 2, 3, 3]), number([0.01, 0.02], [2]), i8([0, 0]), step(0.05), zero(120), { kind: 'constant', elem: 'i32', shape: [2], values: [300, -200] }],
+    '%q = QuantizeLinear(%x0, %x1, %x2)\n%p = QLinearConv(%q, %x1, %x2, %x3, %x4, %x5, %x6, %x7, %x8, pads=[1,1,1,1])\n%m = MaxPool(%p, kernel_shape=[2,2])\n%y = DequantizeLinear(%m, %x6, %x7)', far),
+  qcase('QLinearMatMul', [[2, 3], step(0.01), zero(128), u8(many(12, 0, 255), [3, 4]), step(0.01), zero(120), step(0.05), zero(120)],
+    '%q = QuantizeLinear(%x0, %x1, %x2)\n%p = QLinearMatMul(%q, %x1, %x2, %x3, %x4, %x5, %x6, %x7)\n%s = Constant(value_ints=[4,2])\n%r = Reshape(%p, %s)\n%y = DequantizeLinear(%r, %x6, %x7)', far),
+  qcase('QuantizeLinear', [[2, 6], step(0.01), zero(100)], '%q = QuantizeLinear(%x0, %x1, %x2)\n%t = Transpose(%q)\n%y = DequantizeLinear(%t, %x1, %x2)', { stays: true }),
+  qcase('DequantizeLinear', [[2, 3], i8(many(12, -100, 100), [3, 4]), number([0.01, 0.02, 0.03, 0.01], [4]), i8([1, 2, 3, 4])], '%w = DequantizeLinear(%x1, %x2, %x3, axis=1)\n%y = MatMul(%x0, %w)', { stays: true }),
+  qcase('DynamicQuantizeLinear', [[2, 8], i8(many(24, -100, 100), [8, 3]), number([0.01, 0.02, 0.03], [3]), i8([0, 0, 0])],
+    '%q, %s, %z = DynamicQuantizeLinear(%x0)\n%t = Mul(%s, %x2)\n%i = MatMulInteger(%q, %x1, %z, %x3)\n%f = Cast(%i, to=1)\n%y = Mul(%f, %t)', far),
+  qcase('MatMulInteger', [[2, 8], u8(many(24, 0, 255), [8, 3]), step(0.02), zero(120)],
+    '%q, %s, %z = DynamicQuantizeLinear(%x0)\n%t = Mul(%s, %x2)\n%i = MatMulInteger(%q, %x1, %z, %x3)\n%f = Cast(%i, to=1)\n%g = Mul(%f, %t)\n%h = Neg(%f)\n%k = Mul(%h, %s)\n%j = Mul(%k, %x2)\n%y = Add(%g, %j)\n%v = Sub(%g, %j)', { ...far, results: ['v'], outputs: ['v'] }),
+  qcase('ConvInteger', [[1, 2, 5, 5], u8(many(36, 0, 255), [2, 2, 3, 3]), step(0.02), zero(128)],
+    '%q, %s, %z = DynamicQuantizeLinear(%x0)\n%t = Mul(%s, %x2)\n%i = ConvInteger(%q, %x1, %z, %x3, pads=[1,1,1,1])\n%f = Cast(%i, to=1)\n%y = Mul(%f, %t)', far),
+  qcase('MatMulIntegerToFloat<com.microsoft>', [[2, 8], u8(many(24, 0, 255), [8, 3]), step(0.02), zero(120), [3]],
+    '%q, %s, %z = DynamicQuantizeLinear(%x0)\n%y = MatMulIntegerToFloat<com.microsoft>(%q, %x1, %s, %x2, %z, %x3, %x4)', far),
+  ms('DynamicQuantizeMatMul', [[2, 8], i8(many(24, -100, 100), [8, 3]), number([0.01, 0.02, 0.03], [3]), i8([0, 0, 0]), [3]], '', { ...far, rounds: true }),
+  ...['QLinearAdd', 'QLinearMul'].map((op) => qcase(`${op}<com.microsoft>`, [grid([2, 6]), step(0.01), zero(128), grid([2, 6], 0.02), step(0.02), zero(100), step(0.03), zero(120)],
+    `%a = QuantizeLinear(%x0, %x1, %x2)\n%b = QuantizeLinear(%x3, %x4, %x5)\n%p = ${op}<com.microsoft>(%a, %x1, %x2, %b, %x4, %x5, %x6, %x7)\n%y = DequantizeLinear(%p, %x6, %x7)`, far)),
+  ...[['QLinearSigmoid', '[2,6]', ''], ['QLinearLeakyRelu', '[2,6]', ', alpha=0.2'], ['QLinearSoftmax', '[2,6]', ', axis=-1, opset=13'], ['QLinearAveragePool', '[1,2,4,4]', ', kernel_shape=[2,2]'], ['QLinearGlobalAveragePool', '[1,2,4,4]', '']].map(([op, shape, a]) =>
+    qcase(`${op}<com.microsoft>`, [grid(JSON.parse(shape)), step(0.01), zero(128), step(op === 'QLinearSoftmax' ? 1 / 256 : 0.01), zero(op === 'QLinearSoftmax' ? 0 : 100)],
+      `%q = QuantizeLinear(%x0, %x1, %x2)\n%p = ${op}<com.microsoft>(%q, %x1, %x2, %x3, %x4${a})\n%y = DequantizeLinear(%p, %x3, %x4)`, { tolerance: 5e-2 })),
+  qcase('QLinearConcat<com.microsoft>', [[2, 3], step(0.01), zero(128), [2, 4], step(0.02), zero(100), step(0.02), zero(120)],
+    '%a = QuantizeLinear(%x0, %x1, %x2)\n%b = QuantizeLinear(%x3, %x4, %x5)\n%p = QLinearConcat<com.microsoft>(%x6, %x7, %a, %x1, %x2, %b, %x4, %x5, axis=1)\n%y = DequantizeLinear(%p, %x6, %x7)', { tolerance: 4e-2 }),
+  qcase('QGemm<com.microsoft>', [[2, 3], step(0.01), zero(128), i8(many(12, -100, 100), [4, 3]), number([0.01, 0.02, 0.03, 0.01], [4]), i8([0, 0, 0, 0]), { kind: 'constant', elem: 'i32', shape: [4], values: [300, -200, 100, 0] }],
+    '%q = QuantizeLinear(%x0, %x1, %x2)\n%y = QGemm<com.microsoft>(%q, %x1, %x2, %x3, %x4, %x5, %x6, transB=1)', far),
+  qcase('QuantizeLinear<com.microsoft>', [[2, 6], step(0.01), zero(100)], '%q = QuantizeLinear<com.microsoft>(%x0, %x1, %x2)\n%y = DequantizeLinear<com.microsoft>(%q, %x1, %x2)'),
+  qcase('DequantizeLinear<com.microsoft>', [[2, 3], i8(many(12, -100, 100), [3, 4]), step(0.02), i8([3], [])], '%w = DequantizeLinear<com.microsoft>(%x1, %x2, %x3)\n%y = MatMul(%x0, %w)'),
+  ms('DynamicQuantizeLSTM', [[3, 2, 4], i8(many(32, -100, 100), [1, 4, 8]), i8(many(16, -100, 100), [1, 2, 8]), [1, 16], null, null, null, null, number(0.01, [1]), i8([0], [1]), number(0.01, [1]), i8([0], [1])],
+    'hidden_size=2', { outputs: ['y', 'h', 'c'], ...far, rounds: true }),
+  ms('MatMulNBits', [[2, 32], u8(many(64, 0, 255), [4, 1, 16]), number([0.1, 0.2, 0.05, 0.1], [4])], 'K=32, N=4, bits=4, block_size=32'),
+  ms('MatMulNBits', [[2, 40], u8(many(96, 0, 255), [3, 2, 16]), number([0.1, 0.2, 0.05, 0.1, 0.2, 0.3], [6]), u8([0x58, 0x9a, 0x63])], 'K=40, N=3, bits=4, block_size=32'),
+  ms('MatMulNBits', [[2, 32], u8(many(96, 0, 255), [3, 1, 32]), number([0.01, 0.02, 0.05], [3]), null, null, [3]], 'K=32, N=3, bits=8, block_size=32'),
+];
+
+export default [...activations, ...norms, ...products, ...rotaries, ...attention, ...groups, ...onnx, ...samples, ...moves, ...quantizedOps];

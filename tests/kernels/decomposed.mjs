@@ -42,7 +42,7 @@ async function check(one) {
   run(['opt', source, FORWARD, '--quiet', '-o', shown]);
   const type = one.op.split('<')[0];
   const left = readFileSync(shown, 'utf8').split('\n').filter((l) => one.op.includes('<') ? l.includes(`${one.op}(`) : l.includes(` = ${type}(`));
-  if (left.length) throw new Error(`stays: ${left[0].trim()}`);
+  if (left.length && !one.stays) throw new Error(`stays: ${left[0].trim()}`);
   run(['convert', shown, plain, '--quiet']);
   if (one.forward) writeFileSync(source, forwardText); // ONNX Runtime has no kernel for the CPU: what it stands for
   run(['convert', source, whole, '--quiet']);

@@ -1,0 +1,139 @@
+// Quantized weights as floats: by DequantizeLinear in the graph, or, with --dequantize, as float
+// initializers that are trained. Weights packed in blocks of 4 or 8 bits (MatMulNBits) always
+// become float initializers, since ai.onnx had no operator for them before opset 21.
+#include <string.h>
+
+#include "ir/base/limits.h"
+#include "passes/decompose/decompose.h"
+
+// The elements of a constant of any size.
+struct elements {
+    enum elem elem;
+    const uint8_t *raw; // NULL: left out, all zero
+    int64_t n;
+};
+
+static bool read_elements(struct decompose *d, value_id v, struct elements *e) {
+    struct grad *r = &d->tools;
+    const struct value *x = v.i ? graph_value(r->g, v) : NULL;
+    *e = (struct elements){0};
+    if (!x)
+        return true;
+    uint8_t *raw;
+    if (!x->init || x->is_input || tensor_raw(x->init, r->a, r->b->d, &raw, &e->n)) {
+        decompose_refuse(d, "its weights, scales or zero points are not constant");
+        return false;
+    }
+    e->raw = raw;
+    e->elem = x->init->elem;
+    return true;
+}
+
+static double element(const struct elements *e, int64_t i) {
+    return e->raw ? tensor_raw_real(e->elem, e->raw, e->n == 1 ? 0 : i) : 0;
+}
+
+// The name of the float weights: that of the quantized ones without what tools append.
+static const char *float_name(struct decompose *d, value_id quantized) {
+    struct grad *r = &d->tools;
+    static const char *const ends[] = {"_quantized", "_quant", "_Q4", "_Q8"};
+    const char *name = graph_value(r->g, quantized)->name;
+    size_t n = strlen(name);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (str_ends_with(name, ends[i]))
+            return graph_fresh_name(r->g,
+                                    str_format(r->a, "%.*s", (int)(n - strlen(ends[i])), name));
+    return graph_fresh_name(r->g, str_format(r->a, "%s.float", name));
+}
+
+static value_id add_weights(struct decompose *d, value_id from, struct tensor *t) {
+    struct grad *r = &d->tools;
+    const char *name = t ? float_name(d, from) : NULL;
+    value_id v =
+        name ? graph_add_value(r->g, name, tensor_type(r->g->model->arena, t)) : VALUE_NONE;
+    if (!v.i || !graph_add_init(r->g, v, t)) {
+        r->b->failed = diag_out_of_memory(r->b->d);
+        return VALUE_NONE;
+    }
+    t->name = name;
+    graph_value(r->g, v)->is_constant = !d->trains_base;
+    return v;
+}
+
+// (x - zero) scale; one scale, one for each index along the axis, or one for each block of it.
+static value_id as_parameter(struct decompose *d, const struct quantized *q) {
+    struct grad *r = &d->tools;
+    struct elements x, scale, zero;
+    if (!read_elements(d, q->x, &x) || !read_elements(d, q->scale, &scale) ||
+        !read_elements(d, q->zero, &zero))
+        return VALUE_NONE;
+    const struct tensor *from = graph_value(r->g, q->x)->init;
+    int64_t axis = q->axis < 0 ? q->axis + from->rank : q->axis, inner = 1;
+    for (int32_t i = (int32_t)axis + 1; i < from->rank; i++)
+        inner *= from->dims[i];
+    int64_t size = axis < from->rank ? from->dims[axis] : 1;
+    int64_t blocks = q->block ? (size + q->block - 1) / q->block : 0;
+    float *y;
+    struct tensor *t = tensor_floats(r->g->model->arena, from->dims, from->rank, &y);
+    for (int64_t i = 0; t && i < x.n; i++) {
+        int64_t at = i / inner % size, outer = i / inner / size;
+        int64_t k = blocks ? (outer * blocks + at / q->block) * inner + i % inner : at;
+        y[i] = (float)((element(&x, i) - element(&zero, k)) * element(&scale, k));
+    }
+    return add_weights(d, q->x, t);
+}
+
+value_id decompose_dequantized(struct decompose *d, const struct quantized *q) {
+    struct grad *r = &d->tools;
+    if (elem_is_float(grad_elem(r, q->x)))
+        return q->x;
+    bool constant = graph_value(r->g, q->x)->init && !graph_value(r->g, q->x)->is_input;
+    if (constant && d->trains_base && elem_is_float(grad_elem(r, q->scale)))
+        return as_parameter(d, q);
+    d->n_frozen += constant;
+    struct attr at[] = {attr_int("axis", q->axis), attr_int("block_size", q->block)};
+    struct values in = VALUES(q->x, q->scale, q->zero);
+    in.n = q->zero.i ? 3 : 2;
+    return build_op(r->b, "DequantizeLinear", in,
+                    (struct attrs){at, q->block                         ? 2
+                                       : grad_elements(r, q->scale) > 1 ? 1
+                                                                        : 0});
+}
+
+// B [N, blocks, bytes], scales [N, blocks], zero points packed like B; first element in the low
+// bits. The weights [K,N].
+value_id decompose_unpacked(struct decompose *d, int bits) {
+    struct grad *r = &d->tools;
+    int64_t k = node_int(r->n, "K", 0), n = node_int(r->n, "N", 0),
+            block = node_int(r->n, "block_size", 0), per_byte = 8 / bits;
+    struct elements x, scale, zero;
+    if (k < 1 || n < 1 || block < 1 || block % per_byte) {
+        decompose_refuse(d, "its sizes K, N and block_size are not positive");
+        return VALUE_NONE;
+    }
+    if (!read_elements(d, r->x[1], &x) || !read_elements(d, r->x[2], &scale) ||
+        !read_elements(d, grad_has(r, 3) ? r->x[3] : VALUE_NONE, &zero))
+        return VALUE_NONE;
+    int64_t blocks = (k + block - 1) / block, bytes = block / per_byte;
+    int64_t zero_bytes = (blocks + per_byte - 1) / per_byte, mask = (1 << bits) - 1;
+    if (x.n != n * blocks * bytes || scale.n != n * blocks ||
+        (zero.raw && zero.n != n * zero_bytes)) {
+        decompose_refuse(d, "its weights, scales or zero points do not have the sizes that K and N "
+                            "require");
+        return VALUE_NONE;
+    }
+    float *y;
+    struct tensor *t = tensor_floats(r->g->model->arena, (int64_t[]){k, n}, 2, &y);
+    for (int64_t row = 0; t && row < n; row++)
+        for (int64_t i = 0; i < k; i++) {
+            int64_t b = i / block, at = i % block;
+            int q = x.raw[(row * blocks + b) * bytes + at / per_byte] >> (at % per_byte * bits);
+            int z = 1 << (bits - 1);
+            if (zero.raw)
+                z = zero.raw[row * zero_bytes + b / per_byte] >> (b % per_byte * bits);
+            double s = tensor_raw_real(scale.elem, scale.raw, row * blocks + b);
+            y[i * n + row] = (float)((double)((q & mask) - (z & mask)) * s);
+        }
+    d->n_frozen += !d->trains_base;
+    return add_weights(d, r->x[1], t);
+}
