@@ -48,6 +48,7 @@ struct engine {
     bool *depends;   // per value: carries a gradient and depends on a trained value
     bool *to_loss;   // per value: the loss depends on it, through values that carry gradients
     value_id *grad;  // per value: the sum of the contributions so far
+    bool wide_sums;  // see struct grad
 };
 
 bool grad_carries(const struct graph *g, value_id v) {
@@ -189,8 +190,9 @@ static status differentiate_node(struct engine *e, node_id id) {
                            : n->out[0].i       ? graph_value(e->g, n->out[0])->name
                                                : n->type;
         e->b.scope = str_format(e->m->arena, "grad/%s", name);
-        struct grad r = {&e->b, e->g, id,   n,        n->in,    n->out,
-                         dy,    dx,   want, &scratch, n->n_out, model_opset(e->m, "")};
+        struct grad r = {&e->b,       e->g, id,   n,        n->in,    n->out,
+                         dy,          dx,   want, &scratch, n->n_out, model_opset(e->m, ""),
+                         e->wide_sums};
         rules[n->op](&r);
         n = graph_node(e->g, id);
         for (uint32_t k = 0; k < n->n_in && !e->b.failed && !st; k++) {
@@ -280,6 +282,7 @@ static status engine_open(struct engine *e, struct model *m, struct pass_context
                          .c = c,
                          .n_values = m->graph->values.n,
                          .n_nodes = m->graph->order.n};
+    e->wide_sums = strcmp(options_text(c->options, "accumulate-type"), "float32") == 0;
     e->b = builder_make(m->graph, c->diags);
     e->b.infer = shape_infer;
     e->trained = ARENA_ARRAY(c->arena, bool, e->n_values);

@@ -33,6 +33,7 @@ struct grad {
     struct arena *a;      // scratch, freed when the rule returns
     uint32_t n_dy;        // of dy: the outputs before the rule added any
     int64_t opset;        // of the model: at least 17
+    bool wide_sums;       // --accumulate-type float32: reductions of 16-bit floats are in float32
 };
 
 typedef void grad_rule(struct grad *r);
@@ -90,7 +91,8 @@ value_id grad_reshape_like(struct grad *r, value_id a, value_id like);
 value_id grad_expand_like(struct grad *r, value_id a, value_id like);
 value_id grad_transpose(struct grad *r, value_id a, const int64_t *perm);
 value_id grad_swap_last(struct grad *r, value_id a); // the last two dimensions
-// ReduceSum, ReduceMean, ReduceMax, …: axes as attribute or as input, depending on the opset.
+// ReduceSum, ReduceMean, ReduceMax, …: axes as attribute or as input, depending on the opset; in
+// the element type that --accumulate-type asks for.
 value_id grad_reduce(struct grad *r, const char *type, value_id a, const int64_t *axes, int64_t n,
                      bool keep);
 // Sums over the axes along which `like` was broadcast to the shape of a.

@@ -182,16 +182,28 @@ value_id grad_swap_last(struct grad *r, value_id a) {
     return grad_transpose(r, a, perm);
 }
 
-value_id grad_reduce(struct grad *r, const char *type, value_id a, const int64_t *axes, int64_t n,
-                     bool keep) {
-    if (n == 0)
-        return a;
+// ONNX Runtime's CPU kernels do not add in half precision, and long sums would lose accuracy there.
+static enum elem summing_elem(enum elem e) {
+    return e == ELEM_F16 || e == ELEM_BF16 ? ELEM_F32 : e;
+}
+
+static value_id reduce(struct grad *r, const char *type, value_id a, const int64_t *axes, int64_t n,
+                       bool keep) {
     // ReduceSum takes its axes as an input since opset 13, the others since 18.
     if (strcmp(type, "ReduceSum") == 0 || r->opset >= 18)
         return build_op(r->b, type, VALUES(a, build_ints(r->b, axes, n)),
                         ATTRS(attr_int("keepdims", keep)));
     return build_op(r->b, type, VALUES(a),
                     ATTRS(attr_ints("axes", axes, (size_t)n), attr_int("keepdims", keep)));
+}
+
+value_id grad_reduce(struct grad *r, const char *type, value_id a, const int64_t *axes, int64_t n,
+                     bool keep) {
+    enum elem e = grad_elem(r, a);
+    if (n == 0)
+        return a;
+    a = r->wide_sums ? grad_cast(r, a, summing_elem(e)) : a;
+    return grad_cast(r, reduce(r, type, a, axes, n, keep), e);
 }
 
 value_id grad_unbroadcast(struct grad *r, value_id a, value_id like) {
@@ -223,11 +235,6 @@ value_id grad_zeros(struct grad *r, value_id like) {
     int64_t dims[LIMIT_RANK];
     int32_t rank = dims_of(r, like, dims);
     return zeros_of(r, grad_elem(r, like), dims, rank);
-}
-
-// ONNX Runtime's CPU kernels do not add in half precision, and long sums would lose accuracy there.
-static enum elem summing_elem(enum elem e) {
-    return e == ELEM_F16 || e == ELEM_BF16 ? ELEM_F32 : e;
 }
 
 value_id grad_scatter_nd(struct grad *r, const int64_t *dims, int32_t rank, value_id where,

@@ -17,6 +17,8 @@ const struct option_spec params_options[] = {
     {"freeze", 0, OPTION_LIST, "PATTERN", NULL, 0, 0, "do not train parameters of these names"},
     {"grad-input", 0, OPTION_LIST, "PATTERN", NULL, 0, 0,
      "also give the gradient of inputs of these names"},
+    {"accumulate-type", 0, OPTION_CHOICE, "model|float32", "model", 0, 0,
+     "sums over elements of 16-bit floats in their own type, or in float32"},
     {"keep-outputs", 0, OPTION_FLAG, NULL, NULL, 0, 0, "keep the model's own outputs in the step"},
     {0}};
 

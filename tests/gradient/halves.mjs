@@ -1,6 +1,8 @@
-// Gradients in float16: the first case of every operator (cases_*.mjs), as a step in float16 and as one in float32 from
-// the same rounded inputs. ONNX Runtime computes float16 on the CPU in float32 between casts where it has no kernel; what
-// is shown is that the types of the graph fit and that no gradient is lost. Prints operator and error.
+// Gradients in 16-bit floats: the first case of every operator (cases_*.mjs), as a step in float16 and in bfloat16, and
+// as one in float32 from the same rounded inputs. ONNX Runtime computes float16 on the CPU in float32 between casts where
+// it has no kernel; what is shown is that the types of the graph fit and that no gradient is lost. For bfloat16 it has
+// hardly any kernel: the step is typed in bfloat16, then runs with the name of that type replaced by float32. Prints
+// operator and error.
 //
 //     node halves.mjs MFC OP.DEF [OPERATOR]
 import { execFileSync } from 'node:child_process';
@@ -14,20 +16,27 @@ import layout from './cases_layout.mjs';
 import { fromHalf, toHalf } from './half.mjs';
 import ort, { openSession } from './runtime.mjs';
 
-const TOLERANCE = 1e-2;
+const TOLERANCE = { f16: 1e-2, bf16: 1e-2 }; // for bfloat16 only constants are rounded
 const PASSES = '--passes=inline,upgrade,shapes,fold,decompose,fold,unroll,fold,dce,loss,grad,dce';
 const [mfc, opDef, only] = process.argv.slice(2);
 const scratch = mkdtempSync(join(tmpdir(), 'mfc-halves-'));
 
 async function gradients(one, float) {
-  const { text, feeds, wanted, random } = build(one, float);
-  const source = join(scratch, 'case.mfc'), step = join(scratch, `${float}.onnx`);
-  writeFileSync(source, text);
+  const brain = float === 'bf16'; // bfloat16
+  const { text, feeds, wanted, random } = build(one, brain ? 'f32' : float);
+  const source = join(scratch, 'case.mfc'), step = join(scratch, `${float}.onnx`), typed = join(scratch, 'typed.mfc');
+  writeFileSync(source, brain ? text.replace(/\bf32\b/g, 'bf16').replace(/\bto=1\b/g, 'to=16') : text);
   try {
-    execFileSync(mfc, ['opt', source, PASSES, '--loss', 'vjp', ...wanted.flatMap((w) => ['--grad-input', w]), '-o', step, '--quiet'],
+    execFileSync(mfc, ['opt', source, PASSES, '--loss', 'vjp', ...wanted.flatMap((w) => ['--grad-input', w]), '-o', brain ? typed : step, '--quiet'],
       { stdio: ['ignore', 'pipe', 'pipe'] });
   } catch (e) {
     throw new Error(`mfc: ${e.stderr?.toString().trim() || e.message}`);
+  }
+  if (brain) {
+    const made = readFileSync(typed, 'utf8');
+    for (const w of wanted) if (!made.includes(`%"grad(${w})"`)) throw new Error(`no grad(${w})`);
+    writeFileSync(typed, made.replace(/\bbf16\b/g, 'f32').replace(/\bto=16\b/g, 'to=1').replace(/^facts.*$/m, ''));
+    execFileSync(mfc, ['convert', typed, step, '--quiet'], { stdio: ['ignore', 'pipe', 'pipe'] });
   }
   const session = await openSession(step);
   for (const m of session.inputMetadata.filter((x) => x.name.startsWith('seed('))) {
@@ -53,29 +62,35 @@ function error(a, b) {
 
 const rules = new Map([...readFileSync(opDef, 'utf8').matchAll(/^OP\((\w+),.*, (\w+)\)$/gm)].map((m) => [m[1], m[2]]));
 const seen = new Set();
-let right = 0, failed = 0, lacking = [];
+const right = { f16: 0, bf16: 0 };
+let failed = 0;
+const lacking = [];
 for (const one of [...elementwise, ...layers, ...layout]) {
   if (seen.has(one.op) || one.fresh || one.zero || (only && one.op !== only)) continue;
   if (['none', 'zero'].includes(rules.get(one.op)) && !['GRU', 'LSTM', 'RNN'].includes(one.op)) continue;
   seen.add(one.op);
+  const name = one.op.padEnd(28);
   try {
-    let half;
-    try {
-      half = await gradients(one, 'f16');
-    } catch (e) {
-      if (!/Type 'tensor\(float16\)' of input parameter \(x\d\)/.test(e.message)) throw e;
-      lacking.push(one.op);
-      continue;
-    }
     const full = await gradients(one, 'f32');
-    const worst = Math.max(...half.map((g, k) => error(g, full[k])));
-    console.log(`${worst <= TOLERANCE ? 'ok  ' : 'FAIL'} ${one.op.padEnd(28)} ${worst.toExponential(1)}`);
-    worst <= TOLERANCE ? right++ : failed++;
+    for (const float of ['f16', 'bf16']) {
+      let half;
+      try {
+        half = await gradients(one, float);
+      } catch (e) {
+        if (!/Type 'tensor\(float16\)' of input parameter \(x\d\)/.test(e.message)) throw e;
+        lacking.push(one.op);
+        continue;
+      }
+      const worst = Math.max(...half.map((g, k) => error(g, full[k])));
+      const ok = worst <= TOLERANCE[float];
+      console.log(`${ok ? 'ok  ' : 'FAIL'} ${float.padEnd(4)} ${name} ${worst.toExponential(1)}`);
+      ok ? right[float]++ : failed++;
+    }
   } catch (e) {
     failed++;
-    console.log(`FAIL ${one.op.padEnd(28)} ${e.message.split('\n').slice(0, 2).join(' | ')}`);
+    console.log(`FAIL ${name} ${e.message.split('\n').slice(0, 2).join(' | ')}`);
   }
 }
 rmSync(scratch, { recursive: true });
-console.log(`float16: ${right} of ${right + failed} operators; not taking float16, or not in all operands: ${lacking.join(' ')}`);
+console.log(`float16: ${right.f16} operators, bfloat16: ${right.bf16}, failed: ${failed}; not taking float16, or not in all operands: ${lacking.join(' ')}`);
 process.exit(failed ? 1 : 0);
