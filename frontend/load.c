@@ -8,6 +8,7 @@
 #include "frontend/onnx/onnx_read.h"
 #include "ir/text/text.h"
 #include "ir/wrapper/unwrap.h"
+#include "passes/rewrite/wrap.h"
 
 // The text form starts with "mfc" or a comment. No ONNX file does: these bytes would be groups, or
 // fields that a ModelProto does not have.
@@ -48,7 +49,7 @@ static status load_source(struct arena *a, struct pool *names, struct diags *d, 
 
 static status unwrap(struct model *m, struct diags *d) {
     status st = unwrap_model(m, d);
-    if (!st && m->was_wrapped)
+    if (!st && m->is_wrapped)
         st = model_verify(m, d);
     if (st)
         model_close(m);
@@ -117,8 +118,15 @@ status load_save(const struct model *m, const char *path, const char *format,
     return save_text(m, path, strcmp(format, "dot") == 0, together, d);
 }
 
-status load_save_plan(const struct model *m, const char *path, struct outputs *together,
+status load_save_plan(struct model *m, const char *path, struct outputs *together,
                       struct diags *d) {
-    bool not_onnx = str_ends_with(path, ".mfc") || str_ends_with(path, ".dot");
-    return load_save(m, path, not_onnx ? NULL : "onnx", together, d);
+    bool is_dot = str_ends_with(path, ".dot");
+    const char *format = is_dot || str_ends_with(path, ".mfc") ? NULL : "onnx";
+    struct arena scratch = arena_make(m->arena->mem);
+    struct pass_context c = {.arena = &scratch, .diags = d};
+    status st = m->is_wrapped && !is_dot ? wrap_model(m, &c) : ST_OK;
+    if (!st)
+        st = load_save(m, path, format, together, d);
+    arena_free(&scratch);
+    return st;
 }

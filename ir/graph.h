@@ -174,7 +174,7 @@ struct model {
     struct bytes extra;
     VEC(struct source *) sources; // open files with the bytes of its spans; model_close closes them
     unsigned facts;
-    bool was_wrapped; // its file has the graph in a branch of an If (ir/wrapper/unwrap.h)
+    bool is_wrapped; // in its file the graph is in a branch of an If (ir/wrapper/unwrap.h)
 };
 
 // An empty model with an empty graph; the caller sets ir_version and opsets. NULL: out of memory.

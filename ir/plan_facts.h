@@ -24,14 +24,14 @@ struct plan_facts {
     const char *title;      // the model's file name
     const char *command;    // that makes this plan again
     const char *version;    // of mfc
-    const char *runtime;    // of the peaks: "ort", "file-order"
+    const char *runtime;    // of the peaks: "ort", "ort-lean", "file-order"
     const char *cost_model; // in a few words
     double cost_match;      // measured share of the cost, the rest is estimated; below 0: unknown
     int64_t budget_bytes;   // that the user gave
     double max_overhead;    // the limit that applied instead of a budget; 0: none
     // The baseline step.
     int64_t n_step_nodes;
-    int64_t baseline_bytes;          // peak on the runtime
+    int64_t baseline_bytes;          // peak on the runtime with its default options
     int64_t baseline_liveness_bytes; // liveness peak in file order
     int64_t base_cost;               // on several devices: on the fastest of them alone
     // The plan.
@@ -40,6 +40,7 @@ struct plan_facts {
     int64_t n_control, n_transfers;             // control nodes; transfers between devices
     int64_t peak_bytes;                         // on the runtime; of the fullest device
     int64_t plain_peak_bytes, fused_peak_bytes; // levels disabled and basic; extended and all
+    int64_t first_run_bytes, later_runs_bytes;  // peaks of the first run of a session, of others
     int64_t liveness_bytes;                     // liveness peak in file order
     int64_t persistent_bytes;                   // parameters, inputs, constants
     int64_t arena_bytes;         // of the static layout; persistent memory is not in it

@@ -66,6 +66,10 @@ static void add_memory_facts(struct report_page *r) {
         fact_bytes(out, "peak at optimization levels disabled and basic", f->plain_peak_bytes);
         fact_bytes(out, "peak at optimization levels extended and all", f->fused_peak_bytes);
     }
+    if (f->first_run_bytes != f->later_runs_bytes) {
+        fact_bytes(out, "peak in the first run", f->first_run_bytes);
+        fact_bytes(out, "peak in later runs", f->later_runs_bytes);
+    }
     if (placed)
         add_device_facts(r);
     fact_bytes(out, placed ? "liveness peak of all devices together" : "liveness peak",

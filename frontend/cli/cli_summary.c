@@ -32,6 +32,10 @@ static void add_details(struct str *out, const struct plan_facts *f) {
         add_bytes(out, "  without fusions", f->plain_peak_bytes, whole);
         add_bytes(out, "  with fusions", f->fused_peak_bytes, whole);
     }
+    if (f->first_run_bytes != f->later_runs_bytes) {
+        add_bytes(out, "  in the first run", f->first_run_bytes, whole);
+        add_bytes(out, "  in later runs", f->later_runs_bytes, whole);
+    }
     add_bytes(out, "liveness peak", f->liveness_bytes, whole);
     add_bytes(out, "arena", f->arena_bytes, whole);
     add_bytes(out, "persistent memory", f->persistent_bytes, whole);

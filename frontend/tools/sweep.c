@@ -77,7 +77,7 @@ bool sweep_counts_runtime(const struct options *o) {
 
 status sweep_measure(struct sweep *s, struct model *m, const struct remat *r,
                      struct pass_context *c) {
-    status st = ST_OK;
+    status st = plan_measure_step(m, c, &s->runtime_bytes);
     for (size_t i = 0; i < s->n_lines && !st; i++) {
         struct sweep_line *line = &s->lines[i];
         const struct schedule *last = NULL;
@@ -125,6 +125,11 @@ status sweep_bound(struct sweep *s, const struct model *m, const struct remat *r
 
 bool sweep_has(const struct schedule *s) {
     return s->outcome == OUTCOME_FEASIBLE || s->outcome == OUTCOME_OPTIMAL;
+}
+
+int64_t sweep_bytes(const struct sweep *s, size_t i, int32_t k) {
+    const struct sweep_line *line = &s->lines[i];
+    return line->runtime_bytes ? line->runtime_bytes[k] : line->at[k].peak_bytes;
 }
 
 double sweep_overhead(const struct schedule *s) {

@@ -20,6 +20,7 @@ struct sweep {
     int32_t n; // budgets, from the largest to the smallest
     int64_t *budgets;
     int64_t whole_bytes;      // liveness peak of the baseline step
+    int64_t runtime_bytes;    // its peak on the runtime; 0: not measured
     int64_t persistent_bytes; // part of it
     int64_t base_cost;        // of the baseline step
     int32_t n_nodes, n_groups;
@@ -60,8 +61,8 @@ status sweep_find_methods(const struct option_value *names, struct arena *a, str
 // --count of the commands that compare methods.
 #define SWEEP_COUNT_OPTION                                                                         \
     {                                                                                              \
-        "count", 0, OPTION_CHOICE, "liveness|runtime", "liveness", 0, 0,                           \
-            "memory to compare: the liveness peak, or the peak of the plan on --runtime"           \
+        "count", 0, OPTION_CHOICE, "runtime|liveness", "runtime", 0, 0,                            \
+            "memory to compare: the peak of the plan on --runtime, or the liveness peak"           \
     }
 bool sweep_counts_runtime(const struct options *o);
 
@@ -80,12 +81,14 @@ status sweep_run(const struct problem *p, const struct sweep_settings *settings,
 status sweep_bound(struct sweep *s, const struct model *m, const struct remat *r,
                    struct pass_context *c);
 
-// Measures the peak of every schedule as a plan on the runtime of --runtime. `r` is the problem of
-// the step `m`.
+// Measures the peaks of the baseline step and of every schedule as a plan on the runtime of
+// --runtime. `r` is the problem of the step `m`.
 status sweep_measure(struct sweep *s, struct model *m, const struct remat *r,
                      struct pass_context *c);
 
-bool sweep_has(const struct schedule *s);        // a schedule was found
+bool sweep_has(const struct schedule *s); // a schedule was found
+// What schedule k of line i needs: on the runtime, if measured, else its liveness peak.
+int64_t sweep_bytes(const struct sweep *s, size_t i, int32_t k);
 double sweep_overhead(const struct schedule *s); // 0.1 is 10 %
 
 void sweep_print(struct str *out, const struct sweep *s);     // a human-readable table

@@ -25,7 +25,7 @@ void sweep_print(struct str *out, const struct sweep *s) {
             str_addf(out, "%-20s", "peak on the runtime");
         if (sweep_has(&best->at[k]))
             str_addf(out, " %6.1f%% ",
-                     100.0 * (double)best->runtime_bytes[k] / (double)s->whole_bytes);
+                     100.0 * (double)best->runtime_bytes[k] / (double)s->runtime_bytes);
         else
             str_addf(out, " %7s ", "-");
         if (k == s->n - 1)
@@ -36,9 +36,14 @@ void sweep_print(struct str *out, const struct sweep *s) {
     str_add(out, ", the liveness peak of the baseline step, with ");
     str_add_bytes(out, s->persistent_bytes);
     str_addf(out, " persistent memory;\n%d nodes in %d clusters\n", s->n_nodes, s->n_groups);
-    if (!best->runtime_bytes)
+    if (best->runtime_bytes) {
+        str_add(out, "100 % of the peak on the runtime is ");
+        str_add_bytes(out, s->runtime_bytes);
+        str_add(out, ", of the baseline step\n");
+    } else {
         str_add(out, "budgets limit the liveness peak; --count runtime measures the peak on the "
                      "runtime\n");
+    }
     if (s->knee != SWEEP_NO_KNEE)
         str_addf(out, "* knee of the curve of %s\n", s->lines[s->best].method->name);
     if (s->is_interrupted)
@@ -90,6 +95,7 @@ void sweep_print_json(struct str *out, const struct sweep *s) {
     bool has_knee = s->knee != SWEEP_NO_KNEE;
     struct json_writer w = json_write_document(out, JSON_WRITE_COMPACT, "mfc-curves");
     json_write_int(&w, "whole_bytes", s->whole_bytes);
+    json_write_int_if(&w, "runtime_whole_bytes", s->runtime_bytes > 0, s->runtime_bytes);
     json_write_int(&w, "fixed_bytes", s->persistent_bytes);
     json_write_int(&w, "base_cost", s->base_cost);
     json_write_int(&w, "nodes", s->n_nodes);

@@ -9,6 +9,7 @@
 #include "ir/check/equivalence.h"
 #include "ir/devices.h"
 #include "ir/keys.h"
+#include "ir/runtime/runtime.h"
 #include "passes/layout/layout.h"
 #include "passes/plan/plan.h"
 #include "passes/plan/step.h"
@@ -29,7 +30,9 @@ static status check_order(const struct model *plan, struct arena *a, struct diag
     if (st)
         return st;
     int64_t allowed = (f->liveness_bytes - f->persistent_bytes) / LOOSE_SHARE + LOOSE_BYTES;
-    if (strcmp(f->runtime, "ort") != 0 || v->forced.loose_bytes <= allowed)
+    enum runtime runtime; // plan_figures knows it
+    if (!runtime_find(f->runtime, &runtime) || !runtime_is_ort(runtime) ||
+        v->forced.loose_bytes <= allowed)
         return ST_OK;
     const char *before = node_path(g, v->forced.before, a);
     return diag_error(d, DIAG_VERIFY, loc_path(plan->path, node_path(g, v->forced.after, a)),

@@ -3,7 +3,8 @@
 //   2. storages of the graph (ir/storage), merged into the buffers that the runtime's static
 //      planner allocates (runtime_alloc.c);
 //   3. liveness of the buffers in that order: bytes held at each step, and their peak;
-//   4. the largest buffers at the peak, for messages.
+//   4. the largest buffers at the peak, for messages;
+//   5. with ONNX Runtime's arena, the memory of the process after each run (ort_session.c).
 // For ONNX Runtime, the stages run a second time on a copy of the model with its fusions applied
 // (runtime_fuse.c): the optimization level is the user's choice, so the peak is that of the worse
 // level. tests/runtime compares the model with real runs.
@@ -12,18 +13,27 @@
 #include <assert.h>
 #include <string.h>
 
+#include "ir/base/checked.h"
 #include "ir/copy.h"
 #include "ir/runtime/ort_events.h"
 #include "ir/runtime/ort_order.h"
+#include "ir/runtime/ort_session.h"
 #include "ir/runtime/ort_shapes.h"
 #include "ir/runtime/runtime_alloc.h"
 #include "ir/runtime/runtime_fold.h"
 #include "ir/runtime/runtime_fuse.h"
 #include "ir/storage.h"
 
+static_assert((int)RUNTIME_RUNS == (int)ORT_SESSION_RUNS, "the same runs");
+
 bool runtime_find(const char *name, enum runtime *out) {
-    *out = strcmp(name, "ort") == 0 ? RUNTIME_ORT : RUNTIME_FILE_ORDER;
-    return *out == RUNTIME_ORT || strcmp(name, "file-order") == 0;
+    static const char *const names[] = {"ort", "ort-lean", "file-order"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0) {
+            *out = (enum runtime)i;
+            return true;
+        }
+    return false;
 }
 
 // Keeps the RUNTIME_TOP largest in descending order; among equals, the first.
@@ -54,7 +64,7 @@ static void describe(const struct graph *g, const struct storage *s, const struc
 
 static status find_order(const struct graph *g, enum runtime how, struct arena *a, struct diags *d,
                          struct runtime_report *out) {
-    if (how == RUNTIME_ORT) {
+    if (runtime_is_ort(how)) {
         struct ort_order o;
         status st = ort_order(g, a, d, &o);
         out->order = o.at;
@@ -77,8 +87,8 @@ static status level_peak(const struct graph *g, enum runtime how, struct arena *
     if (!st)
         st = storage_of(g, &scratch, d, &s);
     struct node_list order = {out->order, out->n_order};
-    const bool *known = how == RUNTIME_ORT ? ort_shapes_known(g, false, &scratch) : NULL;
-    if (!st && how == RUNTIME_ORT)
+    const bool *known = runtime_is_ort(how) ? ort_shapes_known(g, false, &scratch) : NULL;
+    if (!st && runtime_is_ort(how))
         st = known ? runtime_alloc(g, order, known, &scratch, d, &s) : diag_out_of_memory(d);
     if (!st)
         st = liveness_of(g, &s, order, &scratch, d, &l);
@@ -91,6 +101,12 @@ static status level_peak(const struct graph *g, enum runtime how, struct arena *
     return st;
 }
 
+static void raise(int64_t *to, int64_t n_bytes) {
+    if (n_bytes > *to)
+        *to = n_bytes;
+}
+
+// What is alive at the levels that fuse nodes.
 static status fused_peak(const struct model *m, struct mem *mem, struct diags *d,
                          int64_t *n_bytes) {
     struct arena scratch = arena_make(mem);
@@ -104,15 +120,49 @@ static status fused_peak(const struct model *m, struct mem *mem, struct diags *d
     return st;
 }
 
+// A session of one level: its runs and their peak.
+static status add_session(const struct model *m, enum ort_level level, struct mem *mem,
+                          struct diags *d, struct runtime_report *out) {
+    struct arena scratch = arena_make(mem);
+    struct ort_events e;
+    struct ort_session session;
+    int64_t *peak = level < ORT_EXTENDED ? &out->plain_peak_bytes : &out->fused_peak_bytes;
+    status st = runtime_events(m, (struct ort_setting){level, m->is_wrapped}, &scratch, d, &e);
+    if (!st && ort_session_of(&e, !m->is_wrapped, &scratch, &session))
+        st = diag_out_of_memory(d);
+    for (int i = 0; i < RUNTIME_RUNS && !st; i++) {
+        int64_t n_bytes;
+        if (!checked_add(out->persistent_bytes, session.run_bytes[i], &n_bytes))
+            st = diag_error(d, DIAG_LIMIT, loc_file(m->path), "the step needs over 2^63 bytes");
+        raise(&out->run_bytes[i], n_bytes);
+        raise(peak, n_bytes);
+    }
+    arena_free(&scratch);
+    return st;
+}
+
+static status add_sessions(const struct model *m, struct mem *mem, struct diags *d,
+                           struct runtime_report *out) {
+    status st = ST_OK;
+    out->plain_peak_bytes = out->fused_peak_bytes = 0;
+    for (enum ort_level l = ORT_DISABLED; l < ORT_N_LEVELS && !st; l++)
+        st = add_session(m, l, mem, d, out);
+    return st;
+}
+
 status runtime_peak(const struct model *m, enum runtime how, struct arena *a, struct diags *d,
                     struct runtime_report *out) {
     assert(m && m->graph && a && d && out);
     status st = level_peak(m->graph, how, a, d, out);
     out->plain_peak_bytes = out->fused_peak_bytes = out->peak_bytes;
-    if (!st && how == RUNTIME_ORT)
+    if (!st && how == RUNTIME_ORT_LEAN)
         st = fused_peak(m, a->mem, d, &out->fused_peak_bytes);
-    if (out->fused_peak_bytes > out->peak_bytes)
-        out->peak_bytes = out->fused_peak_bytes;
+    if (!st && how == RUNTIME_ORT)
+        st = add_sessions(m, a->mem, d, out);
+    out->peak_bytes = out->plain_peak_bytes;
+    raise(&out->peak_bytes, out->fused_peak_bytes);
+    for (int i = 0; i < RUNTIME_RUNS && how != RUNTIME_ORT; i++)
+        out->run_bytes[i] = out->peak_bytes;
     return st;
 }
 

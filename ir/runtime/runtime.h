@@ -5,27 +5,38 @@
 //     status st = runtime_peak(m, RUNTIME_ORT, &arena, diags, &r);
 //     if (!st && r.peak_bytes > budget) … // r.top lists the largest tensors alive at the peak
 //
-// RUNTIME_ORT models ONNX Runtime on one CPU thread, with its arena allocator and its memory
-// pattern off: execution order (ort_order.h), static planner (runtime_alloc.c) and fusions
-// (runtime_fuse.c). RUNTIME_FILE_ORDER models any runtime that executes the nodes in file order and
-// frees each tensor after its last reader. Both count persistent memory (inputs, initializers,
-// constants) and the workspace of the executing node.
+// RUNTIME_ORT models ONNX Runtime with its default options on one CPU thread: execution order
+// (ort_order.h), static planner (runtime_alloc.c), fusions (runtime_fuse.c), and the arena and the
+// memory patterns run by run (ort_session.h). RUNTIME_ORT_LEAN is the same without arena and
+// patterns, on a system allocator that gives freed tensors back: memory is what is alive.
+// RUNTIME_FILE_ORDER models any runtime that executes the nodes in file order and frees each tensor
+// after its last reader. All count persistent memory (inputs, initializers, constants) and the
+// workspace of the executing node.
 #pragma once
 
 #include "ir/graph.h"
 
-enum runtime { RUNTIME_ORT, RUNTIME_FILE_ORDER };
-bool runtime_find(const char *name, enum runtime *out); // "ort", "file-order"
+enum runtime { RUNTIME_ORT, RUNTIME_ORT_LEAN, RUNTIME_FILE_ORDER };
+
+// As in --runtime and in the metadata of plans: "ort", "ort-lean", "file-order".
+bool runtime_find(const char *name, enum runtime *out);
+
+// Whether it is ONNX Runtime: it orders, merges and fuses nodes by rules of its own.
+static inline bool runtime_is_ort(enum runtime r) {
+    return r != RUNTIME_FILE_ORDER;
+}
 
 struct runtime_tensor {
     value_id value; // the first value in the buffer
     int64_t n_bytes;
 };
 
-enum { RUNTIME_TOP = 8 };
+enum { RUNTIME_TOP = 8, RUNTIME_RUNS = 4 };
 
 struct runtime_report {
-    int64_t peak_bytes;       // the maximum over all optimization levels
+    int64_t peak_bytes; // the maximum over all optimization levels and runs
+    // Per run of a session, the maximum over all levels; the last one stands for all later runs.
+    int64_t run_bytes[RUNTIME_RUNS];
     int64_t plain_peak_bytes; // at levels disabled and basic
     int64_t fused_peak_bytes; // at levels extended and all, which fuse some nodes
     int64_t persistent_bytes; // included in the peak
@@ -33,7 +44,7 @@ struct runtime_report {
     node_id peak_node;        // executes at the peak; NODE_NONE: the step is empty
     node_id *order;           // execution order
     size_t n_order;
-    int64_t *held_bytes; // at each step of `order`
+    int64_t *held_bytes; // alive at each step of `order`; without what the arena adds
     // The largest buffers alive at the peak, without persistent memory, in descending order.
     struct runtime_tensor top[RUNTIME_TOP];
     size_t n_top;
@@ -42,6 +53,11 @@ struct runtime_report {
 // All sizes must be known and m->graph must be in topological order. `out` is allocated in `a`.
 status runtime_peak(const struct model *m, enum runtime r, struct arena *a, struct diags *d,
                     struct runtime_report *out);
+
+// The peak with the default options of the runtime: ONNX Runtime's level is `all`.
+static inline int64_t runtime_default_peak(const struct runtime_report *r) {
+    return r->fused_peak_bytes;
+}
 
 // How a session of ONNX Runtime treats a step. Its optimization level `all` does the same to a step
 // as `extended`. A planner takes the maximum over the levels:

@@ -242,7 +242,7 @@ static bool take_out(struct wrapper *w, struct arena *a) {
     plan->metadata = g->metadata;
     plan->extra = g->extra;
     plan->model->graph = plan;
-    plan->model->was_wrapped = true;
+    plan->model->is_wrapped = true;
     return true;
 }
 

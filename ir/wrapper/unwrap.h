@@ -17,6 +17,6 @@
 // gives operators a meaning.
 bool unwrap_is_plain(const struct model *m);
 
-// Takes a plan out of its If and sets m->was_wrapped. Error: the table of node metadata does not
+// Takes a plan out of its If and sets m->is_wrapped. Error: the table of node metadata does not
 // fit the plan, or out of memory.
 status unwrap_model(struct model *m, struct diags *d);

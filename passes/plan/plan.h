@@ -49,6 +49,9 @@ status plan_check(const struct model *m, struct pass_context *c, const struct pl
 // When the time of a command that may take `seconds` is over; 0: never.
 int64_t plan_end_ns(const struct pass_context *c, double seconds);
 
+// The peak of the step itself on the runtime of --runtime, with its default options.
+status plan_measure_step(const struct model *step, struct pass_context *c, int64_t *peak_bytes);
+
 // The peak of one schedule of a step on the runtime of --runtime. The step stays as it is.
 status plan_measure(struct model *step, const struct remat *r, struct steps steps,
                     struct pass_context *c, int64_t *peak_bytes);

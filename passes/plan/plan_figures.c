@@ -73,7 +73,7 @@ static status measure_step(const struct model *step, struct pass_context *c, str
     f->n_step_nodes = (int64_t)step->graph->order.n;
     f->baseline_liveness_bytes = k.liveness.peak_bytes;
     if (f->runtime)
-        f->baseline_bytes = k.run.peak_bytes;
+        f->baseline_bytes = runtime_default_peak(&k.run);
     return plan_facts_is_known(f->base_cost) ? ST_OK : add_costs(&k, &f->base_cost);
 }
 
@@ -113,6 +113,11 @@ static status read_peaks(const struct figures *k) {
     if (k->m->device_names.n == 0) { // levels are of a session, which runs on one device
         f->plain_peak_bytes = k->run.plain_peak_bytes;
         f->fused_peak_bytes = k->run.fused_peak_bytes;
+        f->first_run_bytes = k->run.run_bytes[0];
+        f->later_runs_bytes = 0;
+        for (int i = 1; i < RUNTIME_RUNS; i++)
+            if (k->run.run_bytes[i] > f->later_runs_bytes)
+                f->later_runs_bytes = k->run.run_bytes[i];
     }
     return ST_OK;
 }

@@ -58,7 +58,7 @@ static status open_planning(struct planning *k) {
     if (!st)
         st = remat_make(k->m->graph, c, false, &k->coarse);
     if (!st)
-        st = remat_settings_read(c->options, &k->coarse, baseline.peak_bytes, c->diags,
+        st = remat_settings_read(c->options, &k->coarse, runtime_default_peak(&baseline), c->diags,
                                  &k->settings);
     if (st)
         return st;

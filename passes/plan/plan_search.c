@@ -1,9 +1,10 @@
 // The rounds of the search for one device. The solver plans by the liveness peak; what counts is
-// the peak of the runtime model, of the graph with its control nodes. So each round searches for a
-// schedule, applies it to a copy of the step, rewrites it and measures it. When the peak is over
-// the budget, the next round gives the solver so much less; when there is slack, more. The first
-// problem is coarse (clusters of nodes); where it has no solution, the problem of single nodes is
-// tried, and then that in any order.
+// the peak of the runtime model, of the graph with its control nodes. So each round gives the
+// solver a budget, the aim, applies the schedule to a copy of the step, rewrites it and measures
+// it. When the peak is over the budget, the next aim is lower by the excess; when there is slack,
+// higher; once one aim was too high and one was not, or had no schedule, the next is between them.
+// The first problem is coarse (clusters of nodes); where it has no solution, the problem of single
+// nodes is tried, and then that in any order.
 #include <assert.h>
 #include <math.h>
 #include <stdarg.h>
@@ -11,9 +12,9 @@
 #include "passes/plan/plan_inner.h"
 #include "solver/search_options.h"
 
-#define MAX_ROUNDS    8
+#define MAX_ROUNDS    10
 #define MAX_GRACE     2
-#define SLACK_PART    100 // slack of less than this part of the budget is not worth another round
+#define SLACK_PART    100 // less than this part of the budget is not worth another round
 #define FIRST_SHARE   2   // of the time: the first search,
 #define TIGHTER_SHARE 4   // one after a plan that was over the budget,
 #define LOOSER_SHARE  16  // and one that is to use the slack
@@ -28,11 +29,15 @@ struct rounds {
     enum level level;
     int n, n_grace;
     int64_t aim_bytes;    // the solver's budget
+    int64_t fit_bytes;    // highest aim whose plan is within the budget; 0: none
+    int64_t over_bytes;   // lowest aim whose plan is over it; INT64_MAX: none
     struct steps initial; // the schedule of the round before
     struct trial least;   // trial with the least peak
-    bool was_over;        // one of the trials was over the budget
-    int64_t cost;         // of the round before
 };
+
+static bool was_over(const struct rounds *h) {
+    return h->over_bytes < INT64_MAX;
+}
 
 static void begin_search(void *context, int64_t budget_bytes) {
     struct planning *k = context;
@@ -68,10 +73,10 @@ static bool is_over(const struct planning *k) {
 static void set_limits(const struct planning *k, struct rounds *h, struct solve_options *o) {
     bool first = h->initial.n == 0;
     int looser = LOOSER_SHARE / TIGHTER_SHARE;
-    int share = first ? FIRST_SHARE : h->was_over ? TIGHTER_SHARE : LOOSER_SHARE;
+    int share = first ? FIRST_SHARE : was_over(h) ? TIGHTER_SHARE : LOOSER_SHARE;
     if (o->work > 0 && !first)
-        o->work = o->work / (h->was_over ? WORK_SHARE : WORK_SHARE * looser) + 1;
-    if (!first && !h->was_over)
+        o->work = o->work / (was_over(h) ? WORK_SHARE : WORK_SHARE * looser) + 1;
+    if (!first && !was_over(h))
         o->gap /= WORK_SHARE * looser; // the initial solution is within the gap already
     if (is_over(k)) {
         o->seconds = GRACE_SECONDS;
@@ -138,11 +143,18 @@ static bool may_free_order(const struct planning *k) {
     return search_order_is_auto(k->c->options);
 }
 
-// No schedule was found: the next level, or the end. ST_OK: go on.
+// No schedule was found: an aim closer to the one that was over, the next level, or the end. ST_OK:
+// go on.
 static status after_failure(struct planning *k, struct rounds *h, const struct schedule *s) {
+    int64_t gap = was_over(h) ? h->over_bytes - h->aim_bytes : 0;
+    if (gap >= 2 * (k->budget_bytes / SLACK_PART + 1) && !is_over(k)) {
+        h->aim_bytes += gap / 2;
+        report_round(k, h, true, "no schedule within this aim; next: a higher one");
+        return ST_OK;
+    }
     if (is_over(k) || h->level == (may_free_order(k) ? FINE_FREE : FINE)) {
         // The problem may charge more than the runtime needs: the schedule of least peak is tried.
-        bool tries_least = !h->was_over && s->known_bytes > h->aim_bytes;
+        bool tries_least = !was_over(h) && s->known_bytes > h->aim_bytes;
         if (!tries_least)
             return plan_verdict_refuse(k, &h->least);
         report_round(k, h, true, "no schedule within the budget; next: the least memory");
@@ -161,6 +173,23 @@ static status after_failure(struct planning *k, struct rounds *h, const struct s
     return remat_make(k->m->graph, k->c, true, &k->fine);
 }
 
+// The aim of the next round; false: it is not worth another round. `peak_bytes` is the solver's.
+static bool next_aim(const struct planning *k, struct rounds *h, int64_t peak_bytes,
+                     int64_t slack_bytes) {
+    int64_t least = k->budget_bytes / SLACK_PART, aim = h->aim_bytes;
+    if (slack_bytes >= 0)
+        h->fit_bytes = aim > h->fit_bytes ? aim : h->fit_bytes;
+    else
+        h->over_bytes = peak_bytes < h->over_bytes ? peak_bytes : h->over_bytes;
+    if (h->fit_bytes && was_over(h)) {
+        h->aim_bytes = h->fit_bytes + (h->over_bytes - h->fit_bytes) / 2;
+        return h->aim_bytes - h->fit_bytes >= least;
+    }
+    // A schedule may stay below the aim: what is over the budget is the excess of its own peak.
+    h->aim_bytes = (slack_bytes < 0 ? peak_bytes : aim) + slack_bytes;
+    return slack_bytes < 0 || slack_bytes >= least;
+}
+
 // A schedule was found: measure the plan, and decide whether another round is worth it.
 static status after_success(struct planning *k, struct rounds *h, const struct schedule *s,
                             struct plan_incumbent *best, bool *more) {
@@ -169,18 +198,17 @@ static status after_success(struct planning *k, struct rounds *h, const struct s
     if (st)
         return st;
     int64_t cost = plan_cost(k, &t), slack = k->budget_bytes - t.peak_bytes;
-    bool dual = k->settings.dual, better = cost < h->cost, fits = dual || slack >= 0;
+    bool dual = k->settings.dual, fits = dual || slack >= 0;
     if (t.peak_bytes < h->least.peak_bytes)
         h->least = t;
-    if (fits && (!best->problem || cost < best->cost))
+    bool better = fits && (!best->problem || cost < best->cost);
+    if (better)
         *best = (struct plan_incumbent){h->r, *s, cost};
-    *more = !fits || (better && !h->was_over && slack >= k->budget_bytes / SLACK_PART &&
-                      cost > k->out->base_cost);
-    h->was_over |= !fits;
     h->initial = s->steps;
-    h->cost = cost;
-    h->aim_bytes += dual ? 0 : slack;
-    *more &= !dual && !(is_over(k) && fits) && h->aim_bytes > h->r->problem.persistent_bytes;
+    *more = !dual && next_aim(k, h, s->peak_bytes, slack) &&
+            h->aim_bytes > h->r->problem.persistent_bytes;
+    if (fits) // a lower cost is worth more time only if there may be one
+        *more &= !is_over(k) && best->cost > k->out->base_cost && (better || was_over(h));
     report_trial(k, h, &t, *more);
     return ST_OK;
 }
@@ -191,7 +219,7 @@ static status try_free_order(struct planning *k, struct rounds *h, struct plan_i
     struct schedule s;
     struct trial t;
     k->settings.solve.free_order = true;
-    h->was_over = true; // for its share of the time
+    h->over_bytes = h->aim_bytes; // for its share of the time
     status st = search(k, h, &s);
     if (st)
         return st == ST_INFEASIBLE || st == ST_NO_PLAN ? ST_OK : st;
@@ -210,8 +238,8 @@ static status try_free_order(struct planning *k, struct rounds *h, struct plan_i
 status plan_search(struct planning *k, struct plan_incumbent *best) {
     struct rounds h = {.r = &k->coarse,
                        .aim_bytes = k->budget_bytes,
-                       .least = {.peak_bytes = INT64_MAX, .top = ""},
-                       .cost = INT64_MAX};
+                       .over_bytes = INT64_MAX,
+                       .least = {.peak_bytes = INT64_MAX, .top = ""}};
     bool more = true;
     assert(!best->problem);
     while (more && h.n < MAX_ROUNDS && h.n_grace < MAX_GRACE) {

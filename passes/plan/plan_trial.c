@@ -1,6 +1,7 @@
 // A trial: the schedule is applied to the step and rewritten, and the runtime model measures it.
 #include "ir/copy.h"
 #include "passes/plan/plan_inner.h"
+#include "passes/rewrite/wrap.h"
 
 static status measure(struct planning *k, const struct model *m, struct arena *a,
                       struct trial *out) {
@@ -30,6 +31,8 @@ status plan_apply(struct planning *k, struct model *m, const struct remat *r, st
     status st = remat_apply(m->graph, r, steps, a, k->c->diags, &out->result);
     if (!st)
         st = pass_run(&pass_rewrite, m, k->c);
+    // In a branch ONNX Runtime makes no memory patterns, which would hold the step a second time.
+    m->is_wrapped = k->runtime == RUNTIME_ORT && wrap_is_possible(m);
     return st ? st : measure(k, m, a, out);
 }
 
@@ -56,6 +59,15 @@ status plan_measure(struct model *step, const struct remat *r, struct steps step
     runtime_find(options_text(c->options, "runtime"), &k.runtime); // the option has no other values
     status st = plan_try(&k, r, steps, &t);
     *peak_bytes = t.peak_bytes;
+    return st;
+}
+
+status plan_measure_step(const struct model *step, struct pass_context *c, int64_t *peak_bytes) {
+    enum runtime runtime;
+    struct runtime_report r;
+    runtime_find(options_text(c->options, "runtime"), &runtime); // the option has no other values
+    status st = runtime_peak(step, runtime, c->arena, c->diags, &r);
+    *peak_bytes = runtime_default_peak(&r);
     return st;
 }
 

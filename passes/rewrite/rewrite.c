@@ -32,12 +32,14 @@
 #include <string.h>
 
 #include "ir/keys.h"
+#include "ir/runtime/runtime.h"
 #include "passes/shape/shape.h"
 
 static const struct option_spec options[] = {
     {"Budget", 0, OPTION_GROUP, NULL, NULL, 0, 0, NULL},
-    {"runtime", 0, OPTION_CHOICE, "ort|file-order", "ort", 0, 0,
-     "what the step will run on: ONNX Runtime, or a runtime that runs nodes in file order"},
+    {"runtime", 0, OPTION_CHOICE, "ort|ort-lean|file-order", "ort", 0, 0,
+     "what the step will run on: ONNX Runtime with its default options, or without its arena "
+     "(docs/runtime.md), or a runtime that runs nodes in file order"},
     {"runtime-shapes", 0, OPTION_CHOICE, "hidden|known", "hidden", 0, 0,
      "whether ONNX Runtime may know the shapes of big tensors and plan to reuse their memory"},
     {0}};
@@ -228,7 +230,9 @@ static status run(struct model *m, struct pass_context *c) {
     r.b.infer = shape_infer;
     r.b.scope = "control"; // ONNX Runtime holds every name several times
     r.b.numbers = true;
-    bool is_ort = strcmp(runtime, "ort") == 0;
+    enum runtime which;
+    runtime_find(runtime, &which); // the option has no other values
+    bool is_ort = runtime_is_ort(which);
     if (is_ort && r.hides_shapes)
         drop_infos(m->graph);
     status st = prepare(&r);

@@ -97,7 +97,7 @@ static bool has_good_outputs(const struct graph *g) {
     return computed;
 }
 
-static bool can_wrap(const struct model *m) {
+bool wrap_is_possible(const struct model *m) {
     return unwrap_is_plain(m) && has_good_outputs(m->graph) && find_token_input(m->graph).i;
 }
 
@@ -265,11 +265,8 @@ static bool wrap(struct wrapping *w) {
     return make_if(w, (struct values){out, (uint32_t)plan->outputs.n});
 }
 
-status wrap_model(struct model *m, struct pass_context *c, bool *is_wrapped) {
-    bool can = can_wrap(m);
-    if (is_wrapped)
-        *is_wrapped = can;
-    if (!can) {
+status wrap_model(struct model *m, struct pass_context *c) {
+    if (!wrap_is_possible(m)) {
         pass_progress(c, "wrap: the model stays as it is: it cannot be put into a branch");
         return ST_OK;
     }
@@ -280,14 +277,11 @@ status wrap_model(struct model *m, struct pass_context *c, bool *is_wrapped) {
                          .d = c->diags,
                          .scope = free_scope(m->graph, m->arena),
                          .token_input = find_token_input(m->graph)};
+    m->is_wrapped = false; // the graph becomes the one around the branch
     status st = node_table_pack(m, m->graph, c->diags);
     if (!st && !wrap(&w))
         st = diag_out_of_memory(c->diags);
     return st;
-}
-
-static status run(struct model *m, struct pass_context *c) {
-    return wrap_model(m, c, NULL);
 }
 
 const struct pass pass_wrap = {
@@ -295,5 +289,5 @@ const struct pass pass_wrap = {
     .summary = "put the plan into a branch, where ONNX Runtime makes no memory patterns",
     .needs = FACT_TOPO,
     .breaks = FACT_SHAPES | FACT_LOSS | FACT_GRAD | FACT_COSTS,
-    .run = run,
+    .run = wrap_model,
 };

@@ -3,8 +3,10 @@
 
 #include "passes/pass.h"
 
+// False for a model with functions, training information or annotations that refer to names of its
+// graph, without an input that can be a token, or without an output that a node computes.
+bool wrap_is_possible(const struct model *m);
+
 // The last change of a model before it is written, after its weights were detached and its devices
-// annotated. *is_wrapped (may be NULL) tells whether it was possible; if not, the model stays as it
-// is: it has functions, training information or annotations that refer to names of its graph, no
-// input that can be a token, or no output that a node computes.
-status wrap_model(struct model *m, struct pass_context *c, bool *is_wrapped);
+// annotated. Where it is not possible, the model stays as it is.
+status wrap_model(struct model *m, struct pass_context *c);

@@ -14,7 +14,7 @@ const [mfc, events, library, networks] = process.argv.slice(2), folder = mkdtemp
 function steps(name) {
   const [plan, wrapped, baseline] = ['plan', 'wrapped', 'baseline'].map((kind) => join(folder, `${name}.${kind}.onnx`));
   const model = join(networks, `${name}-op17.onnx`);
-  execFileSync(mfc, [model, '-o', plan, '-q', ...SEARCH]);
+  execFileSync(mfc, [model, '-o', plan, '-q', '--runtime', 'ort-lean', ...SEARCH]);
   execFileSync(mfc, ['opt', plan, '--passes=wrap', '-o', wrapped]);
   execFileSync(mfc, [model, '-o', baseline, '-q', '--budget', 'none']);
   return { name, plan, wrapped, baseline };

@@ -76,7 +76,8 @@ static void must(const struct ort_step *s, ort_handle error) {
     exit(1);
 }
 
-static void load(struct ort_step *s, const char *path) {
+void ort_step_load(struct ort_step *s, const char *path) {
+    *s = (struct ort_step){0};
     void *library = dlopen(path, RTLD_NOW);
     struct base *(*base)(void) = NULL;
     if (library)
@@ -98,11 +99,8 @@ int ort_step_level(const char *name) {
     return ALL;
 }
 
-void ort_step_open(struct ort_step *s, const char *library, const char *path,
-                   const struct ort_settings *how) {
+void ort_step_start(struct ort_step *s, const char *path, const struct ort_settings *how) {
     ort_handle options;
-    *s = (struct ort_step){0};
-    load(s, library);
     must(s, ((make_options *)s->api[CREATE_SESSION_OPTIONS])(&options));
     must(s, ((set_int *)s->api[SET_LEVEL])(options, how->level));
     must(s, ((set_int *)s->api[SET_INTRA_OP_THREADS])(options, 1));
@@ -111,6 +109,12 @@ void ort_step_open(struct ort_step *s, const char *library, const char *path,
     if (!how->pattern)
         must(s, ((set_flag *)s->api[DISABLE_MEM_PATTERN])(options));
     must(s, ((make_session *)s->api[CREATE_SESSION])(s->env, path, options, &s->session));
+}
+
+void ort_step_open(struct ort_step *s, const char *library, const char *path,
+                   const struct ort_settings *how) {
+    ort_step_load(s, library);
+    ort_step_start(s, path, how);
 }
 
 static size_t element_bytes(int type) {

@@ -25,8 +25,10 @@ struct ort_step {
 // The number of a level: "disabled", "basic", "extended" or "all".
 int ort_step_level(const char *name);
 
+void ort_step_load(struct ort_step *s, const char *library);
+void ort_step_start(struct ort_step *s, const char *path, const struct ort_settings *how);
 void ort_step_open(struct ort_step *s, const char *library, const char *path,
-                   const struct ort_settings *how);
+                   const struct ort_settings *how); // both
 void ort_step_make_inputs(struct ort_step *s);
 void ort_step_run(struct ort_step *s);             // the outputs are in s->out
 void ort_step_release_outputs(struct ort_step *s); // before the next run

@@ -45,7 +45,7 @@ try {
     execFileSync(mfc, [model, '-o', step, '-q', '--budget', 'none', ...options]);
     for (const level of LEVELS) measure(step, { level, runs: 1, save: reference(level) });
     // The searches run side by side, one thread each; the measurements one after the other.
-    await Promise.all(budgets.map((budget) => promisify(execFile)(mfc, [model, '-o', plan(budget), '-q', '--budget', budget, ...options, ...SEARCH])));
+    await Promise.all(budgets.map((budget) => promisify(execFile)(mfc, [model, '-o', plan(budget), '-q', '--runtime', 'ort-lean', '--budget', budget, ...options, ...SEARCH])));
     for (const budget of budgets) for (const level of LEVELS) check(name, budget, level, plan(budget), reference(level));
   }
 } finally {

@@ -48,7 +48,7 @@ struct model *predicted_events(const char *path, const char *level, struct arena
                                struct ort_events *out) {
     struct diags d = diags_make(a);
     struct model *m = predicted_model(path, a, &d);
-    struct ort_setting how = {level_of(level), m->was_wrapped};
+    struct ort_setting how = {level_of(level), m->is_wrapped};
     must(runtime_events(m, how, a, &d, out), &d);
     return m;
 }

@@ -44,7 +44,7 @@ const mb = (peaks) => peaks.map((b) => (b / 1e6).toFixed(1)).join(' ');
 try {
   for (const { name, model, options } of CASES) {
     const plan = join(folder, 'plan.onnx'), wrapped = join(folder, 'wrapped.onnx');
-    execFileSync(mfc, [model, '-o', plan, '-q', '--budget', '60%', ...options, ...SEARCH]);
+    execFileSync(mfc, [model, '-o', plan, '-q', '--runtime', 'ort-lean', '--budget', '60%', ...options, ...SEARCH]);
     execFileSync(mfc, ['opt', plan, '--passes=wrap', '-o', wrapped]);
     for (const level of LEVELS) {
       const a = run(plan, level), b = run(wrapped, level);

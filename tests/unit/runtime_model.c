@@ -29,7 +29,7 @@ static void model(struct opened *o, const char *body, enum runtime how) {
 
 static void expect_peaks(const char *body, int64_t plain, int64_t fused) {
     struct opened o;
-    model(&o, body, RUNTIME_ORT);
+    model(&o, body, RUNTIME_ORT_LEAN);
     assert_int_equal(o.r.plain_peak_bytes, plain);
     assert_int_equal(o.r.fused_peak_bytes, fused);
     assert_int_equal(o.r.peak_bytes, plain > fused ? plain : fused);
@@ -110,7 +110,7 @@ static void hidden_shapes_are_not_held(void **state) {
           "  %b = ReduceSum(%a, keepdims=1) : f32[1]\n"
           "  %d = Expand(%b, %big) : f32[1000]\n  %s = ReduceSum(%d, keepdims=1) : f32[1]\n"
           "  %e = Mul(%h, %s)" T "  %z = ReduceSum(%e, keepdims=1) : f32[1]\n  output %z\n",
-          RUNTIME_ORT);
+          RUNTIME_ORT_LEAN);
     assert_int_equal(o.r.persistent_bytes, 1000 + 8 + 8 + 1);
     assert_int_equal(o.r.peak_bytes, o.r.persistent_bytes + 4 + 4000);
     assert_string_equal(graph_value(o.m->graph, o.r.top[0].value)->name, "d");
@@ -178,10 +178,33 @@ static void file_order_is_liveness(void **state) {
     scene_close(&o.s);
 }
 
+// With the arena, memory is what its regions have taken, and from the second run on memory patterns
+// hold a block beside them, unless the step is in a branch.
+static void runs_of_a_session(void **state) {
+    (void)state;
+    struct opened o;
+    const char *body = "  const %k : i64[1] = {1000000}\n  %s = ReduceSum(%x) : f32[1]\n"
+                       "  %a = Expand(%s, %k) : f32[1000000]\n  %b = Neg(%a) : f32[1000000]\n"
+                       "  %d = Exp(%b) : f32[1000000]\n  %e = ReduceSum(%d) : f32[1]\n"
+                       "  output %e\n";
+    const int64_t two = 2 * 4000000, table = 8 * (1 << 20) / 32;
+    model(&o, body, RUNTIME_ORT);
+    assert_true(o.r.run_bytes[0] >= o.r.persistent_bytes + two + table);
+    assert_true(o.r.run_bytes[1] >= o.r.run_bytes[0] + two);
+    assert_int_equal(o.r.peak_bytes, o.r.run_bytes[RUNTIME_RUNS - 1]);
+    int64_t first_bytes = o.r.run_bytes[0];
+    o.m->is_wrapped = true;
+    assert_int_equal(runtime_peak(o.m, RUNTIME_ORT, &o.s.arena, &o.s.diags, &o.r), ST_OK);
+    assert_int_equal(o.r.peak_bytes, first_bytes);
+    assert_int_equal(o.r.run_bytes[RUNTIME_RUNS - 1], first_bytes);
+    scene_close(&o.s);
+}
+
 static void the_name_of_a_runtime(void **state) {
     (void)state;
     enum runtime r;
     assert_true(runtime_find("ort", &r) && r == RUNTIME_ORT);
+    assert_true(runtime_find("ort-lean", &r) && r == RUNTIME_ORT_LEAN);
     assert_true(runtime_find("file-order", &r) && r == RUNTIME_FILE_ORDER);
     assert_false(runtime_find("other", &r));
 }
@@ -201,6 +224,7 @@ int main(void) {
         cmocka_unit_test(activations_are_fused),
         cmocka_unit_test(transposes_are_read_through),
         cmocka_unit_test(file_order_is_liveness),
+        cmocka_unit_test(runs_of_a_session),
         cmocka_unit_test(the_name_of_a_runtime),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -145,11 +145,12 @@ const struct command cmd_max_batch = {
     .name = "max-batch",
     .summary = "find the largest batch that fits a budget, by the search and every baseline",
     .arguments = "MODEL",
-    .description = "--budget is in bytes. --overhead one-forward, the default, allows an overhead "
-                   "of one forward pass; --overhead 20% a share of the step. The batch is the "
-                   "first dimension of the inputs, open or not. Memory is the liveness peak, as in "
-                   "mfc sweep; with --count runtime the peak on --runtime. --work is for each "
-                   "search. Ctrl-C ends the work with what is known.",
+    .description =
+        "--budget is in bytes. --overhead one-forward, the default, allows an overhead "
+        "of one forward pass; --overhead 20% a share of the step. The batch is the "
+        "first dimension of the inputs, open or not. Memory is the peak on "
+        "--runtime, as in a plan; with --count liveness the liveness peak. --work is for each "
+        "search. Ctrl-C ends the work with what is known.",
     .min_arguments = 1,
     .max_arguments = 1,
     .options = max_batch_options,

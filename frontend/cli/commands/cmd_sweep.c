@@ -73,9 +73,10 @@ static bool fill_line(const struct sweep *s, size_t i, struct arena *a, struct c
         return false;
     for (int32_t k = 0; k < s->n; k++) {
         const struct schedule *p = &s->lines[i].at[k];
-        if (!sweep_has(p) || (out->n && bytes[out->n - 1] <= (double)p->peak_bytes))
+        double needed = sweep_has(p) ? (double)sweep_bytes(s, i, k) : 0;
+        if (!sweep_has(p) || (out->n && bytes[out->n - 1] <= needed))
             continue;
-        bytes[out->n] = (double)p->peak_bytes;
+        bytes[out->n] = needed;
         overhead[out->n++] = sweep_overhead(p);
     }
     return true;
@@ -90,18 +91,20 @@ static bool fill_curves(const struct sweeping *k, struct arena *a, double *knee,
                            .version = version_mfc(),
                            .lines = lines,
                            .n_lines = s->n_lines,
-                           .whole_bytes = (double)s->whole_bytes};
+                           .whole_bytes =
+                               (double)(s->runtime_bytes ? s->runtime_bytes : s->whole_bytes)};
     bool fits = lines;
     for (size_t i = 0; i < s->n_lines && fits; i++)
         fits = fill_line(s, i, a, &lines[i]);
     if (s->knee != SWEEP_NO_KNEE) {
-        knee[0] = (double)s->lines[s->best].at[s->knee].peak_bytes;
+        knee[0] = (double)sweep_bytes(s, s->best, s->knee);
         knee[1] = sweep_overhead(&s->lines[s->best].at[s->knee]);
         out->knee = knee;
     }
     struct str note = str_make(a);
-    str_add(&note, "Memory is the liveness peak; the baseline step needs ");
-    str_add_bytes(&note, s->whole_bytes);
+    str_addf(&note, "Memory is %s; the baseline step needs ",
+             s->runtime_bytes ? "the peak on the runtime" : "the liveness peak");
+    str_add_bytes(&note, s->runtime_bytes ? s->runtime_bytes : s->whole_bytes);
     str_add(&note, ", and ");
     str_add_bytes(&note, s->persistent_bytes);
     str_addf(&note, " of it are persistent. %d nodes in %d clusters.%s", s->n_nodes, s->n_groups,
