@@ -5,7 +5,7 @@
 //
 // Random models, by their numbers. Every third one is a tiny graph: its plans with up to two
 // recomputations are all made, written and measured, and the relaxation is solved exactly by the
-// dynamic program. The others are training steps of small networks, planned with many options: both
+// dynamic program. The others are training steps of small networks, planned with many options: all
 // runtimes, budgets, orders, methods, seeds and gaps. Claims: the lower bound of the cost within a
 // budget; the least memory, at any cost and at a given one; that a budget is infeasible.
 #include <inttypes.h>
@@ -116,7 +116,7 @@ static void close_stage(struct stage *s) {
 
 // ---- Runs ----
 
-static const char *const runtimes[] = {"ort", "file-order"};
+static const char *const runtimes[] = {"ort-lean", "file-order", "ort"};
 
 // The plan in the model, as it is written.
 static void record_plan(struct table *t, struct stage *s, struct model *plan, const char *what) {
@@ -190,7 +190,7 @@ static void run_once(struct table *t, struct stage *s, struct rng *rng, int k) {
         enum runtime runtime;
         runtime_find(options_text(&s->options, "runtime"), &runtime);
         check(!runtime_peak(s->m, runtime, &scratch, &unread, &base), "runtime_peak");
-        int64_t budget = options_budget(&s->options, "budget", base.peak_bytes, 0);
+        int64_t budget = options_budget(&s->options, "budget", runtime_default_peak(&base), 0);
         add(t->memory_claim, &t->n_memory_claims, budget + 1, INT64_MAX, str_text(&what));
         t->tally->n_infeasible++;
     } else {
@@ -208,7 +208,7 @@ static void one_network(struct table *t, struct rng *rng) {
     bounds_models_network(&text, rng);
     open_stage(&s, str_text(&text),
                "sort,upgrade,shapes,fold,dce,loss,grad,optimizer,dce,names,costs");
-    for (int r = 0; r < 2; r++) {
+    for (int r = 0; r < 3; r++) {
         t->n_plans = t->n_cost_claims = t->n_memory_claims = 0;
         check(!options_set(&s.options, &s.diags, "runtime", runtimes[r]), "runtime");
         record_plan(t, &s, s.m, "baseline");
