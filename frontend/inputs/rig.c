@@ -111,9 +111,10 @@ static status unknown_rig(struct arena *a, struct diags *d, const char *name) {
                       name, str_text(&known));
 }
 
-// Expands each device with a count into that many devices: name0, name1, …
+// Expands each device with a count into that many devices: name0, name1, … NULL: out of memory.
 static json_t *expand(struct arena *a, const json_t *list) {
     json_t *out = json_array();
+    bool ok = out != NULL;
     for (size_t i = 0; i < json_array_size(list); i++) {
         json_t *device = json_array_get(list, i);
         json_int_t count = 1;
@@ -123,13 +124,15 @@ static json_t *expand(struct arena *a, const json_t *list) {
         for (json_int_t k = 0; k < count && stem; k++) {
             json_t *one = json_copy(device);
             const char *name = device_name(a, stem, k, count);
-            json_object_set_new(one, "name", json_string(name ? name : ""));
-            json_array_append_new(out, one);
+            ok = ok && name && json_object_set_new(one, "name", json_string(name)) == 0;
+            ok = json_array_append_new(out, one) == 0 && ok;
         }
         if (!stem) // kept: the error message gives its index
-            json_array_append(out, device);
+            ok = json_array_append(out, device) == 0 && ok;
     }
-    return out;
+    if (!ok)
+        json_decref(out);
+    return ok ? out : NULL;
 }
 
 static status check_counts(struct diags *d, const char *file, const json_t *list) {
@@ -170,7 +173,9 @@ static status read_root(struct arena *a, struct diags *d, const char *file, json
         st = check_counts(d, file, list);
     if (st)
         return st;
-    json_object_set_new(root, "devices", expand(a, list));
+    json_t *expanded = expand(a, list);
+    if (!expanded || json_object_set_new(root, "devices", expanded) != 0)
+        return diag_out_of_memory(d);
     list = json_object_get(root, "devices");
     st = placement_places_of_json(a, d, file, root, &out->places);
     if (st)

@@ -50,14 +50,19 @@ const char *file_follow(struct arena *a, const char *path) {
     return NULL;
 }
 
-// Relative to the open folder: no path has to be made, for which there may be no memory.
+// Without an allocation, because it also cleans up when memory has run out.
 void file_remove_folder(const char *folder) {
-    DIR *dir = opendir(folder);
-    for (struct dirent *e; dir && (e = readdir(dir));)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            unlinkat(dirfd(dir), e->d_name, 0);
-    if (dir)
-        closedir(dir);
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    _Alignas(struct dirent64) char block[4096];
+    for (ssize_t n = 1; fd >= 0 && (n = getdents64(fd, block, sizeof block)) > 0;)
+        for (ssize_t at = 0; at < n;) {
+            const struct dirent64 *e = (const void *)(block + at);
+            if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+                unlinkat(fd, e->d_name, 0);
+            at += e->d_reclen;
+        }
+    if (fd >= 0)
+        close(fd);
     rmdir(folder);
 }
 

@@ -280,6 +280,24 @@ status equivalence_check(const struct model *step, const struct model *plan, str
     return st;
 }
 
+// Sets the type of a value of the plan to that of its class in the step. A type that the plan
+// declares must agree: ONNX Runtime refuses a file whose types contradict its operators.
+static status set_type(struct model *plan, struct value *v, const struct type *t, struct diags *d) {
+    if (t && !fits(t, v->type))
+        return diag_error(d, DIAG_VERIFY, loc_file(plan->path),
+                          "the type that the plan declares for \"%s\" is not the one that it has",
+                          v->name);
+    if (!type_is_static(t))
+        return ST_OK;
+    struct arena scratch = arena_make(plan->arena->mem);
+    int64_t *dims = ARENA_ARRAY(&scratch, int64_t, t->rank);
+    for (int32_t k = 0; dims && k < t->rank; k++)
+        dims[k] = t->dims[k].size;
+    v->type = dims ? type_static(plan->arena, t->elem, dims, t->rank) : NULL;
+    arena_free(&scratch);
+    return v->type ? ST_OK : diag_out_of_memory(d);
+}
+
 status equivalence_check_types(const struct model *step, struct model *plan, struct diags *d) {
     assert(step && step->graph && plan && plan->graph && d);
     struct arena scratch = arena_make(plan->arena->mem);
@@ -287,14 +305,9 @@ status equivalence_check_types(const struct model *step, struct model *plan, str
     struct graph *g = plan->graph;
     uint32_t *in_plan;
     status st = s.failed ? s.failed : compare(&s, step, plan, &in_plan);
-    for (size_t i = 1; i < g->values.n && !st; i++) {
-        const struct type *t = in_plan[i] ? equiv_at(&s, in_plan[i])->type : NULL;
-        int64_t *dims = type_is_static(t) ? ARENA_ARRAY(&scratch, int64_t, t->rank) : NULL;
-        for (int32_t k = 0; dims && k < t->rank; k++)
-            dims[k] = t->dims[k].size;
-        if (dims && !(g->values.at[i].type = type_static(plan->arena, t->elem, dims, t->rank)))
-            st = diag_out_of_memory(d);
-    }
+    for (size_t i = 1; i < g->values.n && !st; i++)
+        if (in_plan[i])
+            st = set_type(plan, &g->values.at[i], equiv_at(&s, in_plan[i])->type, d);
     arena_free(&scratch);
     return st;
 }

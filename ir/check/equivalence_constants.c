@@ -20,14 +20,21 @@ static void put_tensor_type(struct numbering *s, const struct tensor *t) {
         equiv_put(s, t->dims[i]);
 }
 
-// The elements of a small integer tensor; NULL: it is not one, or they cannot be read.
+// The elements of a small integer tensor; NULL: it is not one, or its payload is malformed.
 static const int64_t *small_ints(struct numbering *s, const struct tensor *t) {
     struct arena scratch = arena_make(s->a->mem);
     struct diags unread = diags_make(&scratch); // a malformed payload is compared by its bytes
     int64_t *x = NULL, n;
-    if ((elem_is_int(t->elem) || t->elem == ELEM_BOOL) && tensor_elements(t, &n) &&
-        !tensor_ints(t, &scratch, &unread, &x) && !(x = arena_copy(s->a, x, (size_t)n * sizeof *x)))
-        s->failed = diag_out_of_memory(s->d);
+    if ((elem_is_int(t->elem) || t->elem == ELEM_BOOL) && tensor_elements(t, &n)) {
+        status st = tensor_ints(t, &scratch, &unread, &x);
+        if (st == ST_IO) { // no verdict about the constant
+            diags_take(s->d, &unread);
+            s->failed = st;
+        } else if (st == ST_LIMIT || (!st && !(x = arena_copy(s->a, x, (size_t)n * sizeof *x)))) {
+            s->failed = diag_out_of_memory(s->d);
+        }
+        x = st ? NULL : x;
+    }
     arena_free(&scratch);
     return x;
 }

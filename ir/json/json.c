@@ -2,6 +2,7 @@
 // millions of values are refused by their number and not by running out of memory half way.
 #include "ir/json/json.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -59,7 +60,10 @@ status json_read(struct arena *scratch, struct diags *d, const struct source *s,
     if (st != ST_OK)
         return st;
     json_error_t error;
+    errno = 0; // jansson reports most failed allocations as a syntax error
     *out = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
+    if (!*out && (errno == ENOMEM || json_error_code(&error) == json_error_out_of_memory))
+        return diag_out_of_memory(d);
     if (!*out)
         return diag_error(d, DIAG_MALFORMED, loc_line(s->path, error.line, error.column),
                           "not valid JSON: %s", error.text);

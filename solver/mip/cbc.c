@@ -14,6 +14,7 @@
 #include <coin/Cbc_C_Interface.h>
 #include <coin/Clp_C_Interface.h>
 
+#include "solver/mip/cbc_guard.h"
 #include "solver/mip/worker.h"
 
 // Simplex iterations between two checks of the clock: LP_CHUNK / (rows + columns), since iterations
@@ -85,24 +86,46 @@ static void run_dual(Clp_Simplex *lp, const struct cbc_limits *limits) {
     }
 }
 
+struct lp_call {
+    const struct cbc_model *m;
+    const struct cbc_limits *limits;
+    const struct columns *columns;
+    struct arena *a;
+    struct cbc_answer *out;
+    Clp_Simplex *lp;
+    bool ok;
+};
+
+static void call_lp(void *context) {
+    struct lp_call *x = context;
+    const struct cbc_model *m = x->m;
+    const struct columns *c = x->columns;
+    Clp_Simplex *lp = x->lp = Clp_newModel();
+    Clp_setLogLevel(lp, 0);
+    Clp_loadProblem(lp, cbc_n_cols(m), cbc_n_rows(m), c->start, c->row, c->value, m->col_lower.at,
+                    m->col_upper.at, m->col_cost.at, m->row_lower.at, m->row_upper.at);
+    run_dual(lp, x->limits);
+    x->ok = read_lp(lp, m, x->a, x->out);
+}
+
+static void delete_lp(void *context) {
+    struct lp_call *x = context;
+    if (x->lp)
+        Clp_deleteModel(x->lp);
+}
+
 bool cbc_lp(const struct cbc_model *m, const struct cbc_limits *limits, struct arena *a,
             struct cbc_answer *out) {
     assert(m && limits && a && out);
     *out = (struct cbc_answer){.bound = -CBC_INF};
     struct arena scratch = arena_make(a->mem);
     struct columns c;
-    bool ok = !m->out_of_memory && transpose(m, &scratch, &c);
-    if (ok) {
-        Clp_Simplex *lp = Clp_newModel();
-        Clp_setLogLevel(lp, 0);
-        Clp_loadProblem(lp, cbc_n_cols(m), cbc_n_rows(m), c.start, c.row, c.value, m->col_lower.at,
-                        m->col_upper.at, m->col_cost.at, m->row_lower.at, m->row_upper.at);
-        run_dual(lp, limits);
-        ok = read_lp(lp, m, a, out);
-        Clp_deleteModel(lp);
-    }
+    struct lp_call call = {
+        .m = m, .limits = limits, .columns = &c, .a = a, .out = out, .lp = NULL, .ok = false};
+    bool ok = !m->out_of_memory && transpose(m, &scratch, &c) && cbc_guard(call_lp, &call);
+    ok = cbc_guard(delete_lp, &call) && ok;
     arena_free(&scratch);
-    return ok;
+    return ok && call.ok;
 }
 
 static void set_number(Cbc_Model *cbc, const char *name, double value) {
@@ -144,50 +167,85 @@ static bool read_mip(Cbc_Model *cbc, const struct cbc_model *m, struct arena *a,
     return out->x != NULL;
 }
 
+struct mip_call {
+    const struct cbc_model *m;
+    const double *initial;
+    const struct cbc_limits *limits;
+    const struct columns *columns;
+    struct arena *a, *scratch;
+    struct cbc_answer *out;
+    Cbc_Model *cbc;
+    bool ok;
+};
+
+static void load_mip(Cbc_Model *cbc, const struct mip_call *x) {
+    const struct cbc_model *m = x->m;
+    const struct columns *c = x->columns;
+    Cbc_setLogLevel(cbc, 0);
+    Cbc_setParameter(cbc, "log", "0");
+    Cbc_loadProblem(cbc, cbc_n_cols(m), cbc_n_rows(m), c->start, c->row, c->value, m->col_lower.at,
+                    m->col_upper.at, m->col_cost.at, m->row_lower.at, m->row_upper.at);
+    for (int j = 0; j < cbc_n_cols(m); j++)
+        if (m->col_integer.at[j])
+            Cbc_setInteger(cbc, j);
+    Cbc_setParameter(cbc, "timeMode", "elapsed");
+    if (x->limits->seconds > 0)
+        set_number(cbc, "seconds", x->limits->seconds);
+    if (x->limits->n_nodes > 0)
+        set_number(cbc, "maxNodes", x->limits->n_nodes);
+    set_number(cbc, "allowableGap", x->limits->gap);
+    set_number(cbc, "ratioGap", 0);
+    Cbc_setParameter(cbc, "heuristicsOnOff", "off");
+}
+
+static void call_mip(void *context) {
+    struct mip_call *x = context;
+    int64_t began_ns = stop_clock_ns();
+    double seconds = x->limits->seconds;
+    Cbc_Model *cbc = x->cbc = Cbc_newModel();
+    load_mip(cbc, x);
+    if (x->initial && !set_initial(cbc, x->m, x->initial, x->scratch))
+        return;
+    Cbc_solve(cbc);
+    x->ok = read_mip(cbc, x->m, x->a, x->out);
+    // CBC's presolve can lose the only feasible points of a small program, so a claim of
+    // infeasibility is confirmed without presolve.
+    double left = seconds - (double)(stop_clock_ns() - began_ns) * 1e-9;
+    if (x->ok && x->out->result == CBC_INFEASIBLE && (seconds <= 0 || left > 0)) {
+        x->ok = false;
+        if (seconds > 0)
+            set_number(cbc, "seconds", left);
+        Cbc_setParameter(cbc, "preprocess", "off");
+        Cbc_solve(cbc);
+        x->ok = read_mip(cbc, x->m, x->a, x->out);
+    }
+}
+
+static void delete_mip(void *context) {
+    struct mip_call *x = context;
+    if (x->cbc)
+        Cbc_deleteModel(x->cbc);
+}
+
 bool cbc_mip_here(const struct cbc_model *m, const double *initial, const struct cbc_limits *limits,
                   struct arena *a, struct cbc_answer *out) {
     assert(m && limits && a && out);
     *out = (struct cbc_answer){.bound = -CBC_INF};
     struct arena scratch = arena_make(a->mem);
     struct columns c;
-    int64_t began_ns = stop_clock_ns();
-    bool ok = !m->out_of_memory && transpose(m, &scratch, &c);
-    if (ok) {
-        Cbc_Model *cbc = Cbc_newModel();
-        Cbc_setLogLevel(cbc, 0);
-        Cbc_setParameter(cbc, "log", "0");
-        Cbc_loadProblem(cbc, cbc_n_cols(m), cbc_n_rows(m), c.start, c.row, c.value, m->col_lower.at,
-                        m->col_upper.at, m->col_cost.at, m->row_lower.at, m->row_upper.at);
-        for (int j = 0; j < cbc_n_cols(m); j++)
-            if (m->col_integer.at[j])
-                Cbc_setInteger(cbc, j);
-        Cbc_setParameter(cbc, "timeMode", "elapsed");
-        if (limits->seconds > 0)
-            set_number(cbc, "seconds", limits->seconds);
-        if (limits->n_nodes > 0)
-            set_number(cbc, "maxNodes", limits->n_nodes);
-        set_number(cbc, "allowableGap", limits->gap);
-        set_number(cbc, "ratioGap", 0);
-        Cbc_setParameter(cbc, "heuristicsOnOff", "off");
-        ok = !initial || set_initial(cbc, m, initial, &scratch);
-        if (ok) {
-            Cbc_solve(cbc);
-            ok = read_mip(cbc, m, a, out);
-        }
-        // CBC's presolve can lose the only feasible points of a small program, so a claim of
-        // infeasibility is confirmed without presolve.
-        double left = limits->seconds - (double)(stop_clock_ns() - began_ns) * 1e-9;
-        if (ok && out->result == CBC_INFEASIBLE && (limits->seconds <= 0 || left > 0)) {
-            if (limits->seconds > 0)
-                set_number(cbc, "seconds", left);
-            Cbc_setParameter(cbc, "preprocess", "off");
-            Cbc_solve(cbc);
-            ok = read_mip(cbc, m, a, out);
-        }
-        Cbc_deleteModel(cbc);
-    }
+    struct mip_call call = {.m = m,
+                            .initial = initial,
+                            .limits = limits,
+                            .columns = &c,
+                            .a = a,
+                            .scratch = &scratch,
+                            .out = out,
+                            .cbc = NULL,
+                            .ok = false};
+    bool ok = !m->out_of_memory && transpose(m, &scratch, &c) && cbc_guard(call_mip, &call);
+    ok = cbc_guard(delete_mip, &call) && ok;
     arena_free(&scratch);
-    return ok;
+    return ok && call.ok;
 }
 
 bool cbc_mip(const struct cbc_model *m, const double *initial, const struct cbc_limits *limits,

@@ -15,8 +15,9 @@
 #include <unistd.h>
 
 // Grace period after the deadline: CBC checks its clock rarely.
-#define GRACE_NS ((int64_t)1500000000)
-#define TICK_MS  20
+#define GRACE_NS   ((int64_t)1500000000)
+#define TICK_MS    20
+#define EXIT_TICKS 25 // for a worker that has closed its end
 
 extern char **environ;
 
@@ -24,6 +25,7 @@ struct watch {
     int fd;
     int64_t deadline_ns;
     const struct stop *stop;
+    bool is_closed; // by the worker
 };
 
 static bool expired(const struct watch *w) {
@@ -54,11 +56,12 @@ static bool send_all(const struct watch *w, const void *from, size_t n) {
     return true;
 }
 
-static bool receive_all(const struct watch *w, void *to, size_t n) {
+static bool receive_all(struct watch *w, void *to, size_t n) {
     for (size_t got = 0; got < n;) {
         if (!wait_for(w, POLLIN))
             return false;
         ssize_t k = recv(w->fd, (char *)to + got, n - got, MSG_DONTWAIT);
+        w->is_closed = k == 0;
         if (k == 0 || (k < 0 && errno != EINTR && errno != EAGAIN))
             return false;
         got += k > 0 ? (size_t)k : 0;
@@ -99,10 +102,19 @@ static bool start_worker(const char *path, int socket_fd, pid_t *pid) {
     return ok;
 }
 
-static void end_worker(pid_t pid) {
-    kill(pid, SIGKILL);
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+// A worker that has closed its end should exit by itself; after a while it is killed, as any other
+// one is at once. True: it had run out of memory.
+static bool end_worker(const struct watch *w, pid_t pid) {
+    int state = 0;
+    pid_t ended = 0;
+    for (int i = 0; w->is_closed && ended == 0 && i < EXIT_TICKS; i++)
+        if ((ended = waitpid(pid, &state, WNOHANG)) == 0)
+            poll(NULL, 0, TICK_MS);
+    if (ended == 0)
+        kill(pid, SIGKILL);
+    while (ended == 0 && waitpid(pid, &state, 0) < 0 && errno == EINTR)
         continue;
+    return WIFEXITED(state) && WEXITSTATUS(state) == ST_LIMIT;
 }
 
 static bool send_model(const struct watch *w, const struct cbc_model *m, const double *initial,
@@ -160,7 +172,7 @@ static void accept_answer(const struct cbc_model *m, const struct worker_answer_
                                .x = has_x ? x : NULL};
 }
 
-static bool receive_answer(const struct watch *w, const struct cbc_model *m, struct arena *a,
+static bool receive_answer(struct watch *w, const struct cbc_model *m, struct arena *a,
                            struct cbc_answer *out) {
     struct worker_answer_head h;
     if (!receive_all(w, &h, sizeof h) || h.magic != WORKER_ANSWER_MAGIC || h.result < CBC_UNKNOWN ||
@@ -198,7 +210,7 @@ bool worker_mip(const struct cbc_model *m, const double *initial, const struct c
         fds[1] = -1;
         if (send_model(&w, m, initial, limits, &scratch, &out_of_memory))
             out_of_memory = !receive_answer(&w, m, a, out);
-        end_worker(pid);
+        out_of_memory = end_worker(&w, pid) || out_of_memory;
         arena_free(&scratch);
     }
     if (fds[1] >= 0)

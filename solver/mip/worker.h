@@ -7,6 +7,7 @@
 // program), and a hash of all of it.
 #pragma once
 
+#include "ir/base/status.h"
 #include "solver/mip/cbc.h"
 
 #define WORKER_COMMAND "__worker"
@@ -16,8 +17,9 @@ bool worker_mip(const struct cbc_model *m, const double *initial, const struct c
                 struct arena *a, struct cbc_answer *out);
 
 // The worker's side: reads one model from `fd`, solves it, writes the answer. The process's own
-// standard output must not be `fd`. False: malformed message, or the parent closed the socket.
-bool worker_serve(int fd, struct mem *mem);
+// standard output must not be `fd`. ST_IO: malformed message, or the parent closed the socket;
+// ST_LIMIT: out of memory, which the parent learns from the exit code.
+status worker_serve(int fd, struct mem *mem);
 
 // ---- The messages, shared by both sides ----
 

@@ -68,27 +68,32 @@ static bool reply(int fd, const struct cbc_answer *answer, int32_t n_cols) {
     return write_all(fd, &head, sizeof head) && write_all(fd, body, n_bytes);
 }
 
-bool worker_serve(int fd, struct mem *mem) {
+status worker_serve(int fd, struct mem *mem) {
     assert(fd >= 0 && mem);
     struct arena a = arena_make(mem);
     struct worker_model_head head;
     struct cbc_answer answer = {.bound = -CBC_INF};
     bool ok = read_all(fd, &head, sizeof head) && head_is_sound(&head);
     char *body = ok ? arena_alloc(&a, (size_t)head.body_bytes) : NULL;
-    ok = body && read_all(fd, body, (size_t)head.body_bytes);
+    status st = !ok ? ST_IO : !body ? ST_LIMIT : ST_OK;
+    if (!st && !read_all(fd, body, (size_t)head.body_bytes))
+        st = ST_IO;
     uint64_t hash = head.hash;
     head.hash = 0;
-    if (ok && worker_hash(&head, sizeof head, body, (size_t)head.body_bytes) == hash) {
+    if (!st && worker_hash(&head, sizeof head, body, (size_t)head.body_bytes) != hash)
+        st = ST_IO;
+    if (!st) {
         struct cbc_model m;
         struct cbc_limits limits = {
             .seconds = head.seconds, .n_nodes = head.n_nodes, .gap = head.gap};
         struct worker_layout l = worker_layout(&head);
         model_from(&head, body, &a, &m);
         const double *initial = head.has_initial ? (double *)(void *)(body + l.initial) : NULL;
-        ok = cbc_mip_here(&m, initial, &limits, &a, &answer) && reply(fd, &answer, head.n_cols);
-    } else {
-        ok = false;
+        if (!cbc_mip_here(&m, initial, &limits, &a, &answer))
+            st = ST_LIMIT;
+        else if (!reply(fd, &answer, head.n_cols))
+            st = ST_IO;
     }
     arena_free(&a);
-    return ok;
+    return st;
 }

@@ -5,8 +5,17 @@
 
 #include "solver/model/placement.h"
 
+// A link as it leaves a place: towards between[end].
+struct way_out {
+    const struct link *link;
+    int32_t end;
+};
+
 struct search {
     const struct placement *p;
+    struct way_out *way; // in the order of the links
+    int32_t *start;      // the ways out of place q: way[start[q] ..]
+    double min_time;     // of a link
     double mean_bytes, mean_move;
     double *time; // per place; INFINITY: not reached
     bool *done;
@@ -38,20 +47,33 @@ static bool extend(const struct route *so_far, const struct link *l, int32_t end
 }
 
 static void relax(struct search *s, int32_t at) {
-    for (int32_t k = 0; k < s->p->n_links; k++) {
-        const struct link *l = &s->p->link[k];
-        for (int32_t end = 0; end < 2; end++) {
-            if (l->between[1 - end] != at)
-                continue;
-            int32_t next = l->between[end];
-            struct route longer;
-            double time = s->time[at] + link_time(s, l);
-            if (!s->done[next] && time < s->time[next] && extend(&s->to[at], l, end, &longer)) {
-                s->time[next] = time;
-                s->to[next] = longer;
-            }
+    for (int32_t k = s->start[at]; k < s->start[at + 1]; k++) {
+        const struct link *l = s->way[k].link;
+        int32_t end = s->way[k].end, next = l->between[end];
+        struct route longer;
+        double time = s->time[at] + link_time(s, l);
+        if (!s->done[next] && time < s->time[next] && extend(&s->to[at], l, end, &longer)) {
+            s->time[next] = time;
+            s->to[next] = longer;
         }
     }
+}
+
+// The place nearest to the start that is not done; -1: none is left, or no route to those left can
+// become shorter, because each would go on from here by one more link. Devices that are all linked
+// with each other so end after the first step.
+static int32_t nearest(const struct search *s) {
+    int32_t at = -1;
+    double max_time = 0;
+    for (int32_t q = 0; q < s->p->n_places; q++) {
+        if (s->done[q])
+            continue;
+        if (s->time[q] > max_time)
+            max_time = s->time[q];
+        if (s->time[q] < INFINITY && (at < 0 || s->time[q] < s->time[at]))
+            at = q;
+    }
+    return at >= 0 && s->time[at] + s->min_time >= max_time ? -1 : at;
 }
 
 static void routes_from(struct search *s, int32_t from) {
@@ -63,17 +85,32 @@ static void routes_from(struct search *s, int32_t from) {
     }
     s->time[from] = 0;
     s->to[from].n_resources = 0;
-    for (;;) {
-        int32_t at = -1;
-        for (int32_t q = 0; q < p->n_places; q++)
-            if (!s->done[q] && s->time[q] < INFINITY && (at < 0 || s->time[q] < s->time[at]))
-                at = q;
-        if (at < 0)
-            return;
+    for (int32_t at = from; at >= 0; at = nearest(s)) {
         s->done[at] = true;
         if (at != p->host || from == p->host)
             relax(s, at);
     }
+}
+
+static bool list_ways_out(struct search *s, struct arena *a) {
+    const struct placement *p = s->p;
+    s->way = ARENA_ARRAY(a, struct way_out, 2 * (size_t)p->n_links);
+    s->start = ARENA_ARRAY(a, int32_t, p->n_places + 1);
+    int32_t *next = ARENA_ARRAY(a, int32_t, p->n_places + 1);
+    if (!s->way || !s->start || !next)
+        return false;
+    for (int32_t k = 0; k < 2 * p->n_links; k++)
+        s->start[p->link[k / 2].between[k % 2] + 1]++;
+    for (int32_t q = 0; q < p->n_places; q++)
+        next[q + 1] = s->start[q + 1] += s->start[q];
+    s->min_time = INFINITY;
+    for (int32_t k = 0; k < 2 * p->n_links; k++) {
+        const struct link *l = &p->link[k / 2];
+        double time = link_time(s, l);
+        s->way[next[l->between[1 - k % 2]]++] = (struct way_out){l, k % 2};
+        s->min_time = time < s->min_time ? time : s->min_time;
+    }
+    return true;
 }
 
 // Through the host where that is faster or the only way.
@@ -102,13 +139,13 @@ status placement_make_routes(struct arena *a, struct diags *d, const char *file,
     double *time = ARENA_ARRAY(&scratch, double, (size_t)n *(size_t)n);
     struct search s = {.p = p, .done = ARENA_ARRAY(&scratch, bool, n)};
     status st = ST_OK;
-    if (!p->route || !time || !s.done) {
+    for (int32_t i = 0; i < p->graph.n; i++) {
+        s.mean_bytes += (double)p->graph.bytes[i] / p->graph.n;
+        s.mean_move += (double)p->move_cost[i] / p->graph.n;
+    }
+    if (!p->route || !time || !s.done || !list_ways_out(&s, &scratch)) {
         st = diag_out_of_memory(d);
     } else {
-        for (int32_t i = 0; i < p->graph.n; i++) {
-            s.mean_bytes += (double)p->graph.bytes[i] / p->graph.n;
-            s.mean_move += (double)p->move_cost[i] / p->graph.n;
-        }
         for (int32_t from = 0; from < n; from++) {
             s.time = time + from * n;
             s.to = p->route + from * n;

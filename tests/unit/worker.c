@@ -173,7 +173,7 @@ int main(void) {
     if (unit_command && strcmp(unit_command, WORKER_COMMAND) == 0) {
         const char *fault = getenv(FAULT);
         struct mem mem = mem_make(MEM_UNLIMITED);
-        return fault ? misbehave(fault) : !worker_serve(0, &mem);
+        return fault ? misbehave(fault) : worker_serve(0, &mem) != ST_OK;
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_answer_as_here),

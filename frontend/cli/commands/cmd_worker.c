@@ -8,7 +8,7 @@
 
 static status run(struct cli *c) {
     prctl(PR_SET_PDEATHSIG, SIGKILL); // no result is wanted any more
-    return worker_serve(0, &c->mem) ? ST_OK : ST_IO;
+    return worker_serve(0, &c->mem);
 }
 
 const struct command cmd_worker = {
