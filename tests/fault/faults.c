@@ -101,16 +101,18 @@ static int armed_main(int argc, char **argv, char **environment) {
     return real_main(argc, argv, environment);
 }
 
-int __libc_start_main(int (*program)(int, char **, char **), int argc, char **argv,
-                      void (*init)(void), void (*fini)(void), void (*rtld_fini)(void),
-                      void *stack_end);
-int __libc_start_main(int (*program)(int, char **, char **), int argc, char **argv,
-                      void (*init)(void), void (*fini)(void), void (*rtld_fini)(void),
-                      void *stack_end) {
-    int (*start)(int (*)(int, char **, char **), int, char **, void (*)(void), void (*)(void),
-                 void (*)(void), void *) = next("__libc_start_main");
+// The C library calls it with four more: init, fini, rtld_fini and the end of the stack.
+int __libc_start_main(int (*program)(int, char **, char **), int argc, char **argv, ...);
+int __libc_start_main(int (*program)(int, char **, char **), int argc, char **argv, ...) {
+    void *more[4];
+    va_list args;
+    va_start(args, argv);
+    for (int i = 0; i < 4; i++)
+        more[i] = va_arg(args, void *);
+    va_end(args);
+    int (*start)(int (*)(int, char **, char **), int, char **, ...) = next("__libc_start_main");
     real_main = program;
-    return start(armed_main, argc, argv, init, fini, rtld_fini, stack_end);
+    return start(armed_main, argc, argv, more[0], more[1], more[2], more[3]);
 }
 
 void *malloc(size_t n) {

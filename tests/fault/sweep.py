@@ -1,11 +1,11 @@
 """Makes every call of a kind fail, one after the other, in each command, by faults.c.
 
-    sweep.py MFC FAULTS SCRATCH KINDS [STRIDE]
+    sweep.py MFC FAULTS SCRATCH KINDS [RUNS [CASE...]]
 
 KINDS is a list such as alloc,write. For the k-th call, once and (allocations) from there on, the command must end as it
 does without a fault, with the same files, or with the exit code of the fault (9 for allocations, 8 for files), an
-"error: ..." on standard error, every older output as it was, and nothing else in the folder. STRIDE n tests every
-n-th call, from a start that differs by case."""
+"error: ..." on standard error, every older output as it was, and nothing else in the folder. RUNS limits how many calls
+of a kind fail in a case, spread evenly; 0: all."""
 import collections
 import os
 import shutil
@@ -147,14 +147,15 @@ class Case:
         return None
 
 
-def main(mfc, faults, scratch, kinds, stride="1", *names):
-    stride, failed, n_runs = int(stride), 0, 0
+def main(mfc, faults, scratch, kinds, max_runs="0", *names):
+    max_runs, failed, n_runs = int(max_runs), 0, 0
     for number, name in enumerate(names or CASES):
         folder = os.path.join(scratch, name)
         setup(mfc, folder)
         case = Case(mfc, faults, folder, name)
         for kind in kinds.split(","):
             n, codes = case.count(kind), collections.Counter()
+            stride = -(-n // max_runs) if max_runs and n else 1
             for how in HOWS.get(kind, ["EIO"]):
                 for k in range(1 + number % stride, n + 1, stride):
                     fault = f"{kind}:{k}{how}" if kind == "alloc" else f"{kind}:{k}:{how}"
