@@ -52,7 +52,7 @@ static void check_type(struct verify *v, const struct graph *g, const struct val
             bad_graph(v, g, "the type of \"%s\" has a wrong rank: %d", x->name, (int)t->rank);
         else
             for (int32_t i = 0; i < t->rank; i++)
-                if (t->dims[i].size < DIM_UNKNOWN)
+                if (t->dims[i].size < DIM_UNKNOWN || t->dims[i].size > LIMIT_DIM)
                     bad_graph(v, g, "dimension %d of \"%s\" is %lld", (int)i, x->name,
                               (long long)t->dims[i].size);
     }

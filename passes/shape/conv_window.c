@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+// Of every size, stride and pad: products of two and sums of some of these fit in 64 bits.
+#define WINDOW_MAX ((int64_t)1 << 30)
+
 // An attribute with one number per spatial dimension; absent: `otherwise` everywhere.
 static status window_list(const struct shape *s, const char *name, int32_t n, int64_t min,
                           int64_t otherwise, int64_t *out) {
@@ -15,7 +18,7 @@ static status window_list(const struct shape *s, const char *name, int32_t n, in
         return shape_fail(s, "attribute \"%s\" has %zu numbers for %d spatial dimensions", name,
                           a->n, n);
     for (int32_t i = 0; i < n; i++) {
-        if (a->ints[i] < min || a->ints[i] > INT32_MAX)
+        if (a->ints[i] < min || a->ints[i] > WINDOW_MAX)
             return shape_fail(s, "attribute \"%s\" has the value %lld, which is out of range", name,
                               (long long)a->ints[i]);
         out[i] = a->ints[i];
@@ -32,7 +35,7 @@ static status window_pads(const struct shape *s, struct conv_window *w) {
             return shape_fail(s, "attribute \"pads\" has %zu numbers for %d spatial dimensions",
                               a->n, w->n);
         for (size_t i = 0; i < a->n; i++) {
-            if (a->ints[i] < -INT32_MAX || a->ints[i] > INT32_MAX)
+            if (a->ints[i] < -WINDOW_MAX || a->ints[i] > WINDOW_MAX)
                 return shape_fail(s, "attribute \"pads\" has the value %lld, which is out of range",
                                   (long long)a->ints[i]);
             both[i] = a->ints[i];
@@ -65,6 +68,8 @@ static status window_basics(const struct shape *s, const struct type *x, const s
                             (long long)w->kernel[i], (long long)k.size);
         if (dim_known(k))
             w->kernel[i] = k.size;
+        if (w->in[i] > WINDOW_MAX || w->kernel[i] > WINDOW_MAX)
+            return shape_fail(s, "spatial dimension %d of the input or kernel is too large", i);
         if (!weights && w->kernel[i] < 0)
             st = shape_fail(s, "attribute \"kernel_shape\" is missing");
     }

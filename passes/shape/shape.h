@@ -77,6 +77,12 @@ status shape_axes(const struct shape *s, uint32_t k, int32_t rank, int64_t **axe
 status shape_axis(const struct shape *s, int64_t axis, int32_t rank,
                   int32_t *out); // one, normalised
 
+// The dimensions of a ranked type.
+static inline void shape_copy_dims(struct dim *to, const struct type *t) {
+    for (int32_t i = 0; i < t->rank; i++)
+        to[i] = t->dims[i];
+}
+
 // Outputs. Setting an output that the node does not have does nothing.
 status shape_set(struct shape *s, uint32_t k, enum elem e, const struct dim *dims, int32_t rank);
 status shape_set_unranked(struct shape *s, uint32_t k, enum elem e);

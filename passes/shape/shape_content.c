@@ -97,7 +97,9 @@ static struct term arithmetic(enum op op, struct term a, struct term b) {
         break;
     case OP_Mod: // the result has the sign of the divisor
         fits = divides;
-        r.x = divides ? (a.x % b.x + b.x) % b.x : 0;
+        r.x = divides ? a.x % b.x : 0;
+        if (r.x != 0 && (r.x < 0) != (b.x < 0))
+            r.x += b.x;
         break;
     case OP_Max:
         r.x = a.x > b.x ? a.x : b.x;
@@ -181,8 +183,12 @@ static status content_range(struct shape *s) {
     struct term *out = shape_content_capacity(s, 0, &n);
     if (!out || !shape_numbers(s, 0, &start, &one) || !shape_numbers(s, 2, &delta, &one))
         return ST_OK;
-    for (int64_t i = 0; i < n; i++)
-        out[i] = term_of(start[0] + i * delta[0]);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t x;
+        if (!checked_mul(i, delta[0], &x) || !checked_add(start[0], x, &x))
+            return ST_OK;
+        out[i] = term_of(x);
+    }
     return shape_set_content(s, 0, out, n);
 }
 

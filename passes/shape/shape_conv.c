@@ -1,6 +1,7 @@
 // Shapes of convolutions and poolings.
 #include "passes/shape/shape.h"
 
+#include "ir/base/checked.h"
 #include "ir/base/limits.h"
 #include "passes/shape/conv_window.h"
 
@@ -136,7 +137,8 @@ status shape_col2im(struct shape *s) {
     int64_t per_block = 1;
     for (int64_t i = 0; i < n_image; i++) {
         dims[2 + i] = dim_of(image[i]);
-        per_block *= block[i];
+        if (block[i] < 0 || !checked_mul(per_block, block[i], &per_block))
+            return shape_fail(s, "the block size %lld is out of range", (long long)block[i]);
     }
     if (dim_known(x->dims[1]) && per_block > 0)
         dims[1] = dim_of(x->dims[1].size / per_block);

@@ -164,15 +164,18 @@ static status resize_by_sizes(struct shape *s, struct resize *r) {
     double ratio = -1;
     for (int64_t i = 0; known && i < r->n && strcmp(policy, "stretch") != 0; i++) {
         struct dim d = *resized(r, i);
+        if (sizes[i] < 0 || sizes[i] > LIMIT_DIM)
+            return shape_fail(s, "a size is %lld, which is out of range", (long long)sizes[i]);
         double one = d.size > 0 ? (double)sizes[i] / (double)d.size : 0;
         bool smaller = strcmp(policy, "not_larger") == 0;
         ratio = ratio < 0 || (smaller ? one < ratio : one > ratio) ? one : ratio;
     }
     for (int64_t i = 0; i < r->n; i++) {
         struct dim *d = resized(r, i);
-        *d = !known      ? dim_unknown()
-             : ratio < 0 ? dim_of(sizes[i])
-                         : dim_of((int64_t)floor(ratio * (double)d->size + .5));
+        double scaled = floor(ratio * (double)d->size + .5);
+        if (known && ratio >= 0 && scaled > (double)LIMIT_DIM)
+            return shape_fail(s, "the sizes make a dimension larger than any");
+        *d = !known ? dim_unknown() : ratio < 0 ? dim_of(sizes[i]) : dim_of((int64_t)scaled);
     }
     return ST_OK;
 }
@@ -186,9 +189,10 @@ static status resize_by_scales(struct shape *s, struct resize *r, const double *
         if (!(scales[i] > 0))
             return shape_fail(s, "a scale is %g; scales must be positive", scales[i]);
         // Scales are float32, and runtimes multiply in that precision.
-        *d = dim_known(*d)    ? dim_of((int64_t)floorf((float)d->size * (float)scales[i]))
-             : scales[i] == 1 ? *d
-                              : dim_unknown();
+        float scaled = floorf((float)d->size * (float)scales[i]);
+        if (dim_known(*d) && !(scaled <= (float)LIMIT_DIM))
+            return shape_fail(s, "a scale of %g makes a dimension larger than any", scales[i]);
+        *d = dim_known(*d) ? dim_of((int64_t)scaled) : scales[i] == 1 ? *d : dim_unknown();
     }
     return ST_OK;
 }
@@ -206,7 +210,7 @@ status shape_resize(struct shape *s) {
     if (st)
         return st;
     r.n = r.n_axes ? r.n_axes : x->rank;
-    memcpy(r.dims, x->dims, (size_t)x->rank * sizeof *r.dims);
+    shape_copy_dims(r.dims, x);
     if (shape_has(s, 3))
         st = resize_by_sizes(s, &r);
     else if (shape_reals(s, 2, &scales, &n) && n > 0)
@@ -243,7 +247,7 @@ status shape_center_crop_pad(struct shape *s) {
         return shape_fail(s, "shape has %lld numbers for %lld axes", (long long)n,
                           (long long)count);
     struct dim dims[LIMIT_RANK];
-    memcpy(dims, x->dims, (size_t)x->rank * sizeof *dims);
+    shape_copy_dims(dims, x);
     for (int64_t i = 0; i < count; i++)
         dims[n_axes ? axes[i] : i] = have ? dim_from_term(want[i]) : dim_unknown();
     return shape_set(s, 0, x->elem, dims, x->rank);

@@ -203,6 +203,7 @@ status shape_axes(const struct shape *s, uint32_t k, int32_t rank, int64_t **axe
     if (shape_has(s, k)) {
         if (!shape_numbers(s, k, axes, n)) {
             *known = false;
+            *n = 0; // some may be known, but none was checked
             return ST_OK;
         }
     } else if (a && a->kind == ATTR_INTS) {
@@ -291,6 +292,10 @@ status shape_set(struct shape *s, uint32_t k, enum elem e, const struct dim *dim
     if (rank > LIMIT_RANK)
         return shape_fail(s, "an output would have %d dimensions; the limit is %d", rank,
                           LIMIT_RANK);
+    for (int32_t i = 0; i < rank; i++)
+        if (dims[i].size < DIM_UNKNOWN || dims[i].size > LIMIT_DIM)
+            return shape_fail(s, "dimension %d of an output would be %lld, which is out of range",
+                              i, (long long)dims[i].size);
     const struct type *t = type_tensor(s->a, e, dims, rank);
     return t ? shape_set_like(s, k, t) : diag_out_of_memory(s->d);
 }

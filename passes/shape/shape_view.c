@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "ir/base/checked.h"
 #include "ir/base/limits.h"
 
 // The dimension that a Reshape leaves open (-1), when the number of elements is known.
@@ -165,6 +166,8 @@ status shape_unsqueeze(struct shape *s) {
     status st = shape_axes(s, 1, rank, &axes, &n, &known);
     if (st)
         return st;
+    if (known && n != count) // an attribute beside an input
+        return shape_fail(s, "the axes are given twice");
     struct dim dims[LIMIT_RANK];
     for (int64_t i = 0; i < n; i++)
         new[axes[i]] = true;
@@ -201,7 +204,7 @@ status shape_concat(struct shape *s) {
     status st = shape_axis(s, node_int(s->n, "axis", 1), first->rank, &axis);
     if (st)
         return st;
-    memcpy(dims, first->dims, (size_t)first->rank * sizeof *dims);
+    shape_copy_dims(dims, first);
     for (uint32_t k = 0; k < s->n->n_in; k++) {
         const struct type *t = shape_ranked(s, k);
         if (!t)
@@ -232,7 +235,7 @@ status shape_split(struct shape *s) {
     if (st)
         return st;
     struct dim dims[LIMIT_RANK], whole = x->dims[axis];
-    memcpy(dims, x->dims, (size_t)x->rank * sizeof *dims);
+    shape_copy_dims(dims, x);
     if (shape_has(s, 1) && shape_numbers(s, 1, &sizes, &n)) {
         struct dim sum = dim_of(0);
         for (int64_t k = 0; k < n; k++)
@@ -264,7 +267,7 @@ static int64_t slice_count(int64_t size, int64_t start, int64_t end, int64_t ste
     start = start < 0 ? 0 : start > high ? high : start;
     end = end < low ? low : end > size ? size : end;
     int64_t span = step > 0 ? end - start : start - end, width = step > 0 ? step : -step;
-    return span <= 0 ? 0 : (span + width - 1) / width;
+    return span <= 0 ? 0 : (span - 1) / width + 1;
 }
 
 status shape_slice(struct shape *s) {
@@ -277,7 +280,7 @@ status shape_slice(struct shape *s) {
     if (st)
         return st;
     struct dim dims[LIMIT_RANK];
-    memcpy(dims, x->dims, (size_t)x->rank * sizeof *dims);
+    shape_copy_dims(dims, x);
     bool bounds = shape_numbers(s, 1, &start, &n_start) && shape_numbers(s, 2, &end, &n_end) &&
                   known && (!shape_has(s, 4) || shape_numbers(s, 4, &step, &n_step));
     if (bounds && (n_start != n_end || (step && n_step != n_start) ||
@@ -319,13 +322,17 @@ status shape_pad(struct shape *s) {
         dims[i] = all ? x->dims[i] : dim_unknown();
     for (int64_t i = 0; all && i < count; i++) {
         int64_t axis = n_axes ? axes[i] : i;
-        struct dim more = dim_of(pads[i] + pads[count + i]);
-        if (dim_known(dims[axis]) && dims[axis].size + more.size < 0)
+        int64_t more, padded = 0;
+        if (!checked_add(pads[i], pads[count + i], &more) ||
+            (dim_known(dims[axis]) && !checked_add(dims[axis].size, more, &padded)))
+            return shape_fail(s, "the pads of dimension %lld are out of range", (long long)axis);
+        if (padded < 0)
             return shape_fail(s, "negative pads remove more than dimension %lld has",
                               (long long)axis);
-        dims[axis] = dim_known(dims[axis]) ? dim_of(dims[axis].size + more.size)
-                     : more.size == 0      ? dims[axis]
-                                           : dim_unknown();
+        if (dim_known(dims[axis]))
+            dims[axis] = dim_of(padded);
+        else if (more != 0)
+            dims[axis] = dim_unknown();
     }
     return shape_set(s, 0, x->elem, dims, x->rank);
 }
