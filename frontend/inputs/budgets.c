@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/base/checked.h"
+#include "ir/base/plain.h"
 #include "ir/base/quantity.h"
 
 static bool parse_end(const char *text, size_t n, struct budgets_end *out) {
@@ -17,7 +18,7 @@ static bool parse_end(const char *text, size_t n, struct budgets_end *out) {
     if (word[n - 1] != '%')
         return quantity_parse_bytes(word, &out->bytes) && out->bytes > 0;
     word[n - 1] = '\0';
-    out->share = strtod(word, &end) / 100;
+    out->share = plain_strtod(word, &end) / 100;
     out->is_share = true;
     return end != word && !*end && out->share > 0 && out->share <= 1e4;
 }

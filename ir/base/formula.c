@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ir/base/limits.h"
+#include "ir/base/plain.h"
 
 enum code {
     CODE_NUMBER,
@@ -83,7 +84,7 @@ static status sum(struct reader *r);
 static status read_number(struct reader *r) {
     char *end;
     const char *start = r->at;
-    double x = strtod(start, &end);
+    double x = plain_strtod(start, &end);
     // Of what strtod takes, only decimals.
     if (end == start || start[strspn(start, "0123456789.")] == 'x' || !isfinite(x))
         return fail(r, start, "a number, a name or \"(\" is wanted");

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ir/base/checked.h"
+#include "ir/base/plain.h"
 #include "ir/base/quantity.h"
 
 #define HELP_COLUMN 30
@@ -77,7 +78,7 @@ static const char *parse_value(const struct option_spec *s, const char *text,
         v->number = strtoll(text, &end, 10);
         return *text && !*end && !errno && in_range(s, (double)v->number) ? NULL : "a whole number";
     case OPTION_REAL:
-        v->real = strtod(text, &end);
+        v->real = plain_strtod(text, &end);
         return *text && !*end && isfinite(v->real) && in_range(s, v->real) ? NULL : "a number";
     case OPTION_SECONDS:
         return quantity_parse_seconds(text, &v->real) && in_range(s, v->real)

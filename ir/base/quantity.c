@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "ir/base/checked.h"
+#include "ir/base/plain.h"
 
 // "12.5" as 12500000000 billionths. `rest` is what follows the number.
 static bool parse_decimal(const char *text, int64_t *billionths, const char **rest) {
@@ -66,7 +67,7 @@ bool quantity_parse_bytes(const char *text, int64_t *n_bytes) {
     if (!parse_decimal(text, &value, &rest))
         return false;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcasecmp(rest, units[i].suffix) == 0)
+        if (strcasecmp_l(rest, units[i].suffix, plain_locale()) == 0)
             return checked_muldiv(value, units[i].bytes, 1000000000, n_bytes);
     return false;
 }
@@ -74,7 +75,7 @@ bool quantity_parse_bytes(const char *text, int64_t *n_bytes) {
 // A finite decimal number that is not negative: neither hexadecimal nor a word.
 static bool parse_real(const char *text, double *x, const char **rest) {
     char *end;
-    *x = strtod(text, &end);
+    *x = plain_strtod(text, &end);
     *rest = end;
     bool is_decimal = (text[0] >= '0' && text[0] <= '9') || text[0] == '.';
     return is_decimal && end != text && !memchr(text, 'x', (size_t)(end - text)) &&
@@ -92,7 +93,7 @@ bool quantity_parse_seconds(const char *text, double *seconds) {
     if (!parse_real(text, &x, &rest))
         return false;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcasecmp(rest, units[i].suffix) == 0) {
+        if (strcasecmp_l(rest, units[i].suffix, plain_locale()) == 0) {
             *seconds = x * units[i].seconds;
             return *seconds <= QUANTITY_MAX_SECONDS;
         }

@@ -1,7 +1,6 @@
 // Conversion of numbers to and from text: see number.h. Printing tries increasing precision until
 // the text converts back to the same bits: from FLT_DIG of the format to its FLT_DECIMAL_DIG, which
-// always suffices. Relies on correct rounding in strtod, strtof and snprintf, and on the C locale,
-// which parse_text and print_model set.
+// always suffices. Relies on correct rounding in strtod, strtof and snprintf.
 #include "ir/text/number.h"
 
 #include <assert.h>
@@ -11,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/base/plain.h"
 #include "ir/half.h"
 
 static const struct {
@@ -51,12 +51,12 @@ static double to_double(enum number k, uint64_t bits) {
 // f32 does not go through double: double rounding can change the result.
 static uint64_t from_text(enum number k, const char *at, char **end) {
     if (k == NUMBER_F32) {
-        float f = strtof(at, end);
+        float f = plain_strtof(at, end);
         uint32_t bits;
         memcpy(&bits, &f, sizeof bits);
         return bits;
     }
-    double x = strtod(at, end);
+    double x = plain_strtod(at, end);
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
     return k == NUMBER_F64 ? bits : k == NUMBER_F16 ? half_from_double(x) : bfloat_from_double(x);
@@ -80,7 +80,9 @@ void number_print(struct str *out, enum number k, uint64_t bits) {
     char text[40];
     double x = to_double(k, bits);
     for (int digits = kinds[k].min_digits; digits <= kinds[k].max_digits; digits++) {
+        locale_t before = plain_begin();
         snprintf(text, sizeof text, "%.*g", digits, x);
+        plain_end(before);
         if (from_text(k, text, NULL) == bits)
             break;
     }

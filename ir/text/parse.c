@@ -4,7 +4,6 @@
 #include "ir/text/parse.h"
 
 #include <assert.h>
-#include <locale.h>
 #include <string.h>
 
 #include "ir/base/limits.h"
@@ -339,15 +338,8 @@ status parse_text(struct model_text text, struct arena *a, struct pool *names, s
                        .sources = map_make(a)};
     if (!m || !p.folder || !(m->path = pool_intern(names, text.path)))
         return diag_out_of_memory(d);
-    // The locale of the caller may have a decimal comma.
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    locale_t before = plain ? uselocale(plain) : (locale_t)0;
     parse_advance(&p);
     parse_header(&p);
-    if (plain) {
-        uselocale(before);
-        freelocale(plain);
-    }
     return p.failed;
 }
 

@@ -5,7 +5,6 @@
 #include "ir/text/print.h"
 
 #include <assert.h>
-#include <locale.h>
 #include <string.h>
 
 #include "ir/fact.h"
@@ -190,9 +189,6 @@ static void model_lines(struct printer *p, const struct model *m) {
 status print_model(struct str *out, const struct model *m, const char *folder, struct diags *d) {
     assert(out && m && m->graph && folder && d);
     struct printer p = {.out = out, .d = d, .folder = folder, .scratch = arena_make(m->arena->mem)};
-    // The locale of the caller may have a decimal comma.
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    locale_t before = plain ? uselocale(plain) : (locale_t)0;
     model_lines(&p, m);
     str_add(out, "graph ");
     if (m->graph->name) {
@@ -203,10 +199,6 @@ status print_model(struct str *out, const struct model *m, const char *folder, s
     print_end(&p);
     for (size_t i = 0; i < m->functions.n; i++)
         print_function(&p, &m->functions.at[i]);
-    if (plain) {
-        uselocale(before);
-        freelocale(plain);
-    }
     if (p.n_outside)
         diag_note(d, DIAG_EXTERNAL_KEPT, loc_file(p.outside),
                   "is not in the folder of the text, which refers to it for %zu tensors; copy the "

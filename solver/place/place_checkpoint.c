@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ir/base/digest.h"
+#include "ir/base/plain.h"
 #include "ir/json/json.h"
 #include "ir/json/json_write.h"
 #include "solver/place/place_state.h"
@@ -140,7 +141,7 @@ static status malformed(const struct place_search *s, const char *what) {
 
 static double real_of(const json_t *object, const char *key) {
     const char *text = json_string_value(json_object_get(object, key));
-    return text ? strtod(text, NULL) : 0;
+    return text ? plain_strtod(text, NULL) : 0;
 }
 
 struct number {
