@@ -211,8 +211,8 @@ static void print_diags(struct cli *c) {
         struct str line = str_make(&c->arena);
         diag_print(&line, one);
         const char *text = str_text(&line);
-        if (line.failed) // out of memory: at least the bare message
-            fprintf(stderr, "error: %s\n", one->text);
+        if (line.failed) // a name in the message may not be fit for a terminal
+            fputs("error: out of memory [limit]\n", stderr);
         else if (c->colour)
             fprintf(stderr, "%s%.*s\033[0m%s", colours[one->severity], (int)strcspn(text, ":"),
                     text, text + strcspn(text, ":"));
@@ -239,8 +239,12 @@ static const char *join_line(struct arena *a, int argc, char **argv) {
 
 static status print_results(struct cli *c, status st) {
     cli_live_clear(c);
-    bool lost = c->out.n > 0 &&
-                (fwrite(str_text(&c->out), 1, c->out.n, stdout) < c->out.n || fclose(stdout) != 0);
+    struct str out = str_make(&c->arena);
+    str_add_visible(&out, str_text(&c->out), true);
+    if (out.failed && !st)
+        st = diag_out_of_memory(&c->diags);
+    bool lost = out.n > 0 && !out.failed &&
+                (fwrite(str_text(&out), 1, out.n, stdout) < out.n || fclose(stdout) != 0);
     if (lost && !st)
         st = diag_error(&c->diags, DIAG_IO, loc_file("<stdout>"), "cannot write: %s",
                         strerror(errno));

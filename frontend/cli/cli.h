@@ -101,6 +101,8 @@ struct pass_context cli_context(struct cli *c, struct arena *scratch);
 // Prints the diagnostics that were added since the last call. A command calls it before a long
 // phase, so that a warning does not come after the wait.
 void cli_flush_diags(struct cli *c);
+// Text for humans, which may hold foreign names, to stderr.
+void cli_print_error(struct cli *c, const char *text);
 
 // cli_help.c: the texts of --help and --version.
 extern const struct option_spec cli_common_options[];

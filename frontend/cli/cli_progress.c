@@ -18,12 +18,26 @@ static int terminal_width(void) {
                                                                            : DEFAULT_WIDTH;
 }
 
+void cli_print_error(struct cli *c, const char *text) {
+    struct arena scratch = arena_make(&c->mem);
+    struct str line = str_make(&scratch);
+    str_add_visible(&line, text, true);
+    if (!line.failed)
+        fputs(str_text(&line), stderr);
+    arena_free(&scratch);
+}
+
 void cli_live(struct cli *c, const char *text) {
     if (!c->live)
         return;
+    struct arena scratch = arena_make(&c->mem);
+    struct str line = str_make(&scratch);
+    str_add_visible(&line, text, false);
     // A full last column would wrap, and the line could not be cleared any more.
-    fprintf(stderr, "\r\033[K%.*s", terminal_width() - 1, text);
+    if (!line.failed)
+        fprintf(stderr, "\r\033[K%.*s", terminal_width() - 1, str_text(&line));
     c->live_drawn = true;
+    arena_free(&scratch);
 }
 
 void cli_live_clear(struct cli *c) {
@@ -55,7 +69,7 @@ void cli_progress(struct cli *c, const char *format, ...) {
         str_addf(&line, "%s\n", str_text(&text));
     }
     if (!line.failed)
-        fputs(str_text(&line), stderr);
+        cli_print_error(c, str_text(&line));
     arena_free(&scratch);
 }
 
@@ -99,9 +113,11 @@ void cli_progress_step(struct cli *c, const struct cli_step *s) {
         add_json(&line, c, s);
     else
         add_text(&line, c, s);
+    if (!c->progress_json && !c->live)
+        str_add_char(&line, '\n');
     if (!line.failed && c->live)
         cli_live(c, str_text(&line));
     else if (!line.failed)
-        fprintf(stderr, "%s%s", str_text(&line), c->progress_json ? "" : "\n");
+        cli_print_error(c, str_text(&line));
     arena_free(&scratch);
 }

@@ -167,7 +167,9 @@ void watch_line(struct watch *w, const char *text) {
     pthread_mutex_lock(&w->lock);
     if (w->table) {
         cli_live_clear(w->cli);
-        fprintf(stderr, "%8.2f s  %s\n", seconds_since(w->cli->start_ns), text);
+        fprintf(stderr, "%8.2f s  ", seconds_since(w->cli->start_ns));
+        cli_print_error(w->cli, text);
+        fputs("\n", stderr);
     }
     snprintf(w->line, sizeof w->line, "%s", text);
     pthread_mutex_unlock(&w->lock);

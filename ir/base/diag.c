@@ -115,13 +115,18 @@ bool diag_find(const char *slug, enum diag_code *code) {
 void diag_print(struct str *out, const struct diag *d) {
     static const char *const names[] = {"note", "warning", "error"};
     str_addf(out, "%s: ", names[d->severity]);
-    if (d->where.file)
-        str_addf(out, "%s: ", d->where.file);
+    if (d->where.file) {
+        str_add_visible(out, d->where.file, false);
+        str_add(out, ": ");
+    }
     if (d->where.offset >= 0)
         str_addf(out, "byte %lld: ", (long long)d->where.offset);
     if (d->where.line > 0)
         str_addf(out, "%lld:%lld: ", (long long)d->where.line, (long long)d->where.col);
-    if (d->where.path)
-        str_addf(out, "%s: ", d->where.path);
-    str_addf(out, "%s [%s]\n", d->text, diag_slug(d->code));
+    if (d->where.path) {
+        str_add_visible(out, d->where.path, false);
+        str_add(out, ": ");
+    }
+    str_add_visible(out, d->text, false);
+    str_addf(out, " [%s]\n", diag_slug(d->code));
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/base/hash.h"
+#include "ir/base/plain.h"
 
 struct str str_make(struct arena *a) {
     return (struct str){.arena = a};
@@ -48,6 +49,7 @@ void str_add_char(struct str *s, char c) {
 void str_addv(struct str *s, const char *format, va_list args) {
     va_list again;
     va_copy(again, args);
+    locale_t before = plain_begin();
     int n = vsnprintf(NULL, 0, format, args);
     if (n < 0)
         s->failed = true;
@@ -55,6 +57,7 @@ void str_addv(struct str *s, const char *format, va_list args) {
         vsnprintf(s->at + s->n, (size_t)n + 1, format, again);
         s->n += (size_t)n;
     }
+    plain_end(before);
     va_end(again);
 }
 
@@ -69,6 +72,33 @@ const char *str_text(const struct str *s) {
     return s->at ? s->at : "";
 }
 
+size_t str_control_bytes(const char *text) {
+    const unsigned char *b = (const unsigned char *)text;
+    if (b[0] < 0x20 || b[0] == 0x7f)
+        return 1;
+    if (b[0] == 0xc2 && b[1] < 0xa0)
+        return 2;
+    bool turns = b[0] == 0xe2 && ((b[1] == 0x80 && b[2] >= 0xaa && b[2] <= 0xae) ||
+                                  (b[1] == 0x81 && b[2] >= 0xa6 && b[2] <= 0xa9));
+    return turns ? 3 : 0;
+}
+
+void str_add_visible(struct str *s, const char *text, bool has_lines) {
+    size_t n = strlen(text), legal = 0;
+    for (size_t i = 0; i < n;) {
+        if (i >= legal)
+            legal = i + str_utf8_error(text + i, n - i);
+        size_t end = i;
+        while (end < legal && (str_control_bytes(text + end) == 0 ||
+                               (has_lines && (text[end] == '\n' || text[end] == '\t'))))
+            end++;
+        str_add_n(s, text + i, end - i);
+        size_t n_hidden = end == n ? 0 : end < legal ? str_control_bytes(text + end) : 1;
+        for (i = end; i < end + n_hidden; i++)
+            str_addf(s, "\\x%02x", (unsigned)(unsigned char)text[i]);
+    }
+}
+
 void str_add_quoted(struct str *s, const char *bytes, size_t n) {
     static const char escapes[][2] = {
         {'"', '"'}, {'\\', '\\'}, {'\n', 'n'}, {'\t', 't'}, {'\r', 'r'}};
@@ -78,8 +108,8 @@ void str_add_quoted(struct str *s, const char *bytes, size_t n) {
         if (i >= legal)
             legal = i + str_utf8_error(bytes + i, n - i);
         size_t end = i;
-        while (end < legal && (unsigned char)bytes[end] >= 0x20 && bytes[end] != 0x7f &&
-               bytes[end] != '"' && bytes[end] != '\\')
+        while (end < legal && str_control_bytes(bytes + end) == 0 && bytes[end] != '"' &&
+               bytes[end] != '\\')
             end++;
         str_add_n(s, bytes + i, end - i);
         if ((i = end) == n)
@@ -88,11 +118,13 @@ void str_add_quoted(struct str *s, const char *bytes, size_t n) {
         for (size_t e = 0; e < sizeof escapes / sizeof *escapes; e++)
             if (escapes[e][0] == bytes[i])
                 letter = escapes[e][1];
+        size_t n_control = i < legal ? str_control_bytes(bytes + i) : 0;
+        size_t n_hidden = letter || n_control == 0 ? 1 : n_control;
         if (letter)
             str_addf(s, "\\%c", letter);
-        else
-            str_addf(s, "\\x%02x", (unsigned)(unsigned char)bytes[i]);
-        i++;
+        for (size_t k = 0; !letter && k < n_hidden; k++)
+            str_addf(s, "\\x%02x", (unsigned)(unsigned char)bytes[i + k]);
+        i += n_hidden;
     }
     str_add_char(s, '"');
 }

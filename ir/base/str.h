@@ -33,6 +33,14 @@ void str_add_quoted(struct str *s, const char *bytes, size_t n);
 // A word as a shell takes it: in single quotes where that is needed.
 void str_add_shell(struct str *s, const char *word);
 
+// How many bytes of legal UTF-8 at `text` are a control character (C0, DEL, C1) or a mark that
+// turns the direction of writing; 0: another character starts there.
+size_t str_control_bytes(const char *text);
+
+// Text for a terminal, which obeys control characters: those, and bytes that are not UTF-8, become
+// \xHH. `has_lines`: \n and \t stay.
+void str_add_visible(struct str *s, const char *text, bool has_lines);
+
 // 1536 -> "1.50 KiB"; human-readable. Files carry plain integers.
 void str_add_bytes(struct str *s, int64_t n_bytes);
 

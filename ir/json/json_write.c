@@ -6,6 +6,14 @@
 #include <math.h>
 #include <string.h>
 
+// The code point of a character of one to three bytes.
+static unsigned code_of(const char *text, size_t n_bytes) {
+    const unsigned char *b = (const unsigned char *)text;
+    return n_bytes == 1   ? b[0]
+           : n_bytes == 2 ? (b[0] & 31u) << 6 | (b[1] & 63u)
+                          : (b[0] & 15u) << 12 | (b[1] & 63u) << 6 | (b[2] & 63u);
+}
+
 static void add_string(struct str *s, const char *text) {
     size_t n = strlen(text);
     str_add_char(s, '"');
@@ -13,15 +21,16 @@ static void add_string(struct str *s, const char *text) {
         size_t legal = i + str_utf8_error(text + i, n - i);
         while (i < legal) {
             size_t end = i;
-            while (end < legal && (unsigned char)text[end] >= 0x20 && text[end] != '"' &&
+            while (end < legal && str_control_bytes(text + end) == 0 && text[end] != '"' &&
                    text[end] != '\\')
                 end++;
             str_add_n(s, text + i, end - i);
-            if (end < legal && (unsigned char)text[end] < 0x20)
-                str_addf(s, "\\u%04x", (unsigned)text[end]);
+            size_t n_control = end < legal ? str_control_bytes(text + end) : 0;
+            if (n_control)
+                str_addf(s, "\\u%04x", code_of(text + end, n_control));
             else if (end < legal)
                 str_addf(s, "\\%c", text[end]);
-            i = end + (end < legal);
+            i = end == legal ? end : end + (n_control ? n_control : 1);
         }
         if (i < n) {
             str_add(s, "\\ufffd");

@@ -66,7 +66,7 @@ static void strings(void **state) {
     json_write_textf(&w, "f", "%d\"%s", 7, "x");
     json_write_finish(&w);
     assert_string_equal(str_text(&out),
-                        "{\"a\\\"b\":\"a\\\"\\\\\\u000a\\u0001/\x7f\","
+                        "{\"a\\\"b\":\"a\\\"\\\\\\u000a\\u0001/\\u007f\","
                         "\"c\":\"\\ufffd\xc3\xa9\\ufffd\",\"d\":null,\"e\":\"\",\"f\":\"7\\\"x\"}"
                         "\n");
     scene_close(&s);

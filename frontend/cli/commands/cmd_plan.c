@@ -80,7 +80,7 @@ static status plan(struct cli *c, const char *target, struct extras *extras,
     if (!st && leads)
         st = outputs_commit(together);
     if (!st && leads && !c->quiet)
-        fputs(str_text(&summary), stderr);
+        cli_print_error(c, str_text(&summary));
     model_close(p.model);
     arena_free(&scratch);
     return st || !summary.failed ? st : diag_out_of_memory(&c->diags);

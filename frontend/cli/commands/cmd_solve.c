@@ -66,7 +66,7 @@ static void show(struct cli *c, const struct str *text) {
     if (!path || strcmp(path, "-") != 0)
         str_add(&c->out, str_text(text));
     else if (!c->quiet)
-        fputs(str_text(text), stderr);
+        cli_print_error(c, str_text(text));
 }
 
 static status print_answer(struct cli *c, const struct problem *p, const struct schedule *s) {
