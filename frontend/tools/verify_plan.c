@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "frontend/tools/verify_form.h"
 #include "ir/base/quantity.h"
 #include "ir/check/equivalence.h"
 #include "ir/devices.h"
@@ -164,6 +165,8 @@ status verify_plan(struct model *model, struct model *plan, struct pass_context 
         st = make_step(model, c);
     if (!st)
         st = check_loss(model, plan, c->diags, out);
+    if (!st)
+        st = verify_form(model, plan, c->diags);
     if (!st)
         st = equivalence_check_types(model, plan, c->diags);
     if (!st) {
