@@ -124,7 +124,9 @@ static json_t *expand(struct arena *a, const json_t *list) {
         for (json_int_t k = 0; k < count && stem; k++) {
             json_t *one = json_copy(device);
             const char *name = device_name(a, stem, k, count);
-            ok = ok && name && json_object_set_new(one, "name", json_string(name)) == 0;
+            // A copy that ran out of memory lacks members.
+            ok = ok && name && json_object_size(one) == json_object_size(device) &&
+                 json_object_set_new(one, "name", json_string(name)) == 0;
             ok = json_array_append_new(out, one) == 0 && ok;
         }
         if (!stem) // kept: the error message gives its index
