@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 #define LIMIT_WIRE_DEPTH      64 // nested protobuf messages, text IR braces, JSON values
-#define LIMIT_FIELD_NUMBER    ((1u << 29) - 1) // protobuf's own
-#define LIMIT_WIRE_FIELDS     50000000         // of one message; protobuf-c takes 67 million
-#define LIMIT_RANK            64               // dimensions of a tensor
+#define LIMIT_FIELD_NUMBER    ((1u << 29) - 1)   // protobuf's own
+#define LIMIT_WIRE_FIELDS     50000000           // of one message; protobuf-c takes 67 million
+#define LIMIT_RANK            64                 // dimensions of a tensor
 #define LIMIT_DIM             ((int64_t)1 << 48) // one dimension: sums of a few stay in 64 bits
 #define LIMIT_FOOTPRINT       ((int64_t)8 << 30) // bytes that an unpacked model may take, without weights
 #define LIMIT_FOOTPRINT_BASE  ((int64_t)16 << 20) // ... in any case

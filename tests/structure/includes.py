@@ -6,7 +6,7 @@ import sys
 
 import tree
 
-LIBC = """assert ctype dlfcn errno fcntl fenv float getopt inttypes limits locale math pthread sched
+LIBC = """assert ctype dlfcn errno fcntl fenv float getopt inttypes langinfo limits locale math pthread sched
 setjmp signal spawn stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string
 strings sys/ time unistd dirent linux/ poll""".split()
 
