@@ -16,15 +16,24 @@
 
 #include <assert.h>
 
+#include "ir/base/limits.h"
+#include "ir/base/map.h"
+
+// A reusable buffer, and the one of its size that was freed before it.
+struct freed {
+    uint32_t buffer, before;
+};
+
 struct planner {
     const struct graph *g;
     struct storage *s;
-    const bool *known;     // by value: its shape is known
-    uint32_t *n_readers;   // by buffer: remaining reads of all its values
-    uint32_t *freed;       // reusable buffers, the most recently freed last
+    uint32_t *size_class; // by value: equal for equal shapes and element sizes; 0: not known
+    uint32_t *n_readers;  // by buffer: remaining reads of all its values
+    struct freed *freed;  // entry 0 is none; each buffer is freed once for a storage or value in it
+    uint32_t *last_freed; // by size class: an entry
     uint32_t *merged_into; // by storage: the buffer that it shares; 0: its own
     bool *is_unread;       // by buffer: its latest value has no readers
-    size_t n_freed;
+    uint32_t n_freed;
 };
 
 static uint32_t buffer_of(const struct planner *p, value_id v) {
@@ -34,15 +43,39 @@ static uint32_t buffer_of(const struct planner *p, value_id v) {
     return b;
 }
 
+// Numbers the shapes and element sizes, so that buffers of one size are found without a search.
+static bool classify(struct planner *p, const bool *known, struct arena *a) {
+    struct map classes = map_make(a);
+    int64_t n = 0;
+    for (uint32_t i = 1; i < p->g->values.n; i++) {
+        const struct type *t = p->g->values.at[i].type;
+        int64_t key[2 + LIMIT_RANK], class;
+        if (!known[i] || !t)
+            continue;
+        key[0] = elem_bits(t->elem);
+        key[1] = t->rank;
+        for (int32_t k = 0; k < t->rank; k++)
+            key[2 + k] = t->dims[k].size;
+        size_t n_bytes = (2 + (size_t)t->rank) * sizeof *key;
+        if (!map_get(&classes, key, n_bytes, &class)) {
+            const void *kept = arena_copy(a, key, n_bytes);
+            if (!kept || !map_put(&classes, kept, n_bytes, class = ++n))
+                return false;
+        }
+        p->size_class[i] = (uint32_t) class;
+    }
+    p->last_freed = ARENA_ARRAY(a, uint32_t, n + 1);
+    return p->last_freed != NULL;
+}
+
 static bool same_size(const struct planner *p, value_id a, value_id b) {
-    const struct type *x = graph_value(p->g, a)->type, *y = graph_value(p->g, b)->type;
-    if (!p->known[a.i] || !p->known[b.i] || !x || !y || x->rank != y->rank ||
-        elem_bits(x->elem) != elem_bits(y->elem))
-        return false;
-    for (int32_t i = 0; i < x->rank; i++)
-        if (x->dims[i].size != y->dims[i].size)
-            return false;
-    return true;
+    return p->size_class[a.i] && p->size_class[a.i] == p->size_class[b.i];
+}
+
+static void add_freed(struct planner *p, uint32_t buffer) {
+    uint32_t *last = &p->last_freed[p->size_class[p->s->first[buffer].i]];
+    p->freed[++p->n_freed] = (struct freed){buffer, *last};
+    *last = p->n_freed;
 }
 
 // The buffer of an input that dies here and that the kernel may overwrite; 0: none.
@@ -65,15 +98,9 @@ static uint32_t take_freed(struct planner *p, value_id v) {
     const struct type *t = graph_value(p->g, v)->type;
     if (!t || t->rank == 0)
         return 0;
-    for (size_t i = p->n_freed; i-- > 0;)
-        if (same_size(p, p->s->first[p->freed[i]], v)) {
-            uint32_t b = p->freed[i];
-            p->n_freed--;
-            for (size_t k = i; k < p->n_freed; k++)
-                p->freed[k] = p->freed[k + 1];
-            return b;
-        }
-    return 0;
+    uint32_t class = p->size_class[v.i], last = class ? p->last_freed[class] : 0;
+    p->last_freed[class] = p->freed[last].before;
+    return p->freed[last].buffer;
 }
 
 static void make_outputs(struct planner *p, const struct node *n) {
@@ -101,7 +128,7 @@ static void end_read(void *to, value_id v, node_id user) {
     uint32_t b = buffer_of(p, v);
     (void)user;
     if (b && --p->n_readers[b] == 0 && !p->s->is_persistent[b] && !p->s->is_output[b])
-        p->freed[p->n_freed++] = b;
+        add_freed(p, b);
 }
 
 static void count_read(void *to, value_id v, node_id user) {
@@ -122,7 +149,7 @@ static void free_unread(struct planner *p, const struct node *n) {
     for (uint32_t k = 0; k < n->n_out; k++) {
         uint32_t b = n->out[k].i ? buffer_of(p, n->out[k]) : 0;
         if (b && p->is_unread[b] && p->n_readers[b] == 0)
-            p->freed[p->n_freed++] = b;
+            add_freed(p, b);
     }
 }
 
@@ -137,12 +164,13 @@ status runtime_alloc(const struct graph *g, struct node_list order, const bool *
     assert(g && (order.at || !order.n) && known && a && d && s && s->of);
     struct planner p = {.g = g,
                         .s = s,
-                        .known = known,
+                        .size_class = ARENA_ARRAY(a, uint32_t, g->values.n),
                         .n_readers = ARENA_ARRAY(a, uint32_t, s->n),
-                        .freed = ARENA_ARRAY(a, uint32_t, s->n),
+                        .freed = ARENA_ARRAY(a, struct freed, s->n + g->values.n + 1),
                         .merged_into = ARENA_ARRAY(a, uint32_t, s->n),
                         .is_unread = ARENA_ARRAY(a, bool, s->n)};
-    if (!p.n_readers || !p.freed || !p.merged_into || !p.is_unread)
+    if (!p.n_readers || !p.freed || !p.merged_into || !p.is_unread || !p.size_class ||
+        !classify(&p, known, a))
         return diag_out_of_memory(d);
     for (size_t i = 0; i < order.n; i++)
         visit_reads(&p, order.at[i], count_read);
