@@ -81,11 +81,12 @@ struct term {
 };
 
 struct value {
-    const char *name;        // unique in its graph
-    const struct type *type; // NULL: unknown
-    node_id def;             // its producer; none for inputs, initializers and outer values
-    uint32_t def_slot;       // index among the outputs of the producer
-    struct tensor *init;     // the initializer, or NULL
+    const char *name;            // unique in its graph
+    const struct type *type;     // NULL: unknown
+    const struct type *declared; // with a shape that inference has found to be wrong, or NULL
+    node_id def;                 // its producer; none for inputs, initializers and outer values
+    uint32_t def_slot;           // index among the outputs of the producer
+    struct tensor *init;         // the initializer, or NULL
     struct sparse *sparse_init;
     // Statically known elements of a small integer tensor, from shape arithmetic: as many as the
     // type has elements. NULL: unknown.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ir/base/limits.h"
+#include "ir/splice.h"
 #include "passes/fold_reals.h"
 #include "passes/param_roles.h"
 #include "passes/pass.h"
@@ -16,6 +17,7 @@ struct fold {
     struct model *m;
     struct graph *g;
     struct pass_context *c;
+    bool *captured;                 // per value: a subgraph reads it
     value_id *now;                  // per value: its replacement
     size_t n_values;                // of `now` and `roles`
     const struct param_role *roles; // of the results of Constant nodes
@@ -85,7 +87,8 @@ static bool has_known_outputs(const struct fold *f, const struct node *n) {
         int64_t count;
         if (!n->out[k].i)
             continue;
-        if (!v->content || !type_elements(v->type, &count) || elem_bits(v->type->elem) < 8)
+        if (!v->content || !type_elements(v->type, &count) || elem_bits(v->type->elem) < 8 ||
+            elem_is_float(v->type->elem)) // floats may depend on parameters
             return false;
         for (int64_t i = 0; i < count; i++)
             if (!v->content[i].known)
@@ -169,11 +172,12 @@ static bool casts_nothing(const struct fold *f, const struct node *n) {
 }
 
 // The output equals the input, so that readers can read the input. An output of the graph keeps its
-// node, because its name must stay.
+// node, because its name must stay; so does what a subgraph captures.
 static bool is_identity(const struct fold *f, const struct node *n) {
     return (n->op == OP_Identity || drops_nothing(f, n) || pads_nothing(f, n) ||
             casts_nothing(f, n)) &&
-           !graph_value(f->g, n->out[0])->is_output && graph_value(f->g, n->in[0])->type &&
+           !f->captured[n->out[0].i] && !graph_value(f->g, n->out[0])->is_output &&
+           graph_value(f->g, n->in[0])->type &&
            graph_value(f->g, n->in[0])->type->kind == TYPE_TENSOR;
 }
 
@@ -193,62 +197,36 @@ static const struct attr *taken_branch(const struct fold *f, const struct node *
     return a && a->kind == ATTR_GRAPH && a->g->outputs.n == n->n_out ? a : NULL;
 }
 
-// Copies the nodes and constants of the branch into the graph, under new names where necessary.
+// Copies the branch into the graph, and makes its results those of the If.
 static status inline_branch(struct fold *f, node_id id, const struct graph *branch) {
     struct graph *g = f->g;
     struct node n = *graph_node(g, id);
-    value_id *to = ARENA_ARRAY(f->c->arena, value_id, branch->values.n);
-    if (!to)
+    struct splice s = {
+        .to = g, .from = branch, .now = ARENA_ARRAY(f->c->arena, value_id, branch->values.n)};
+    if (!s.now)
         return diag_out_of_memory(f->c->diags);
-    for (size_t v = 1; v < branch->values.n; v++) {
-        const struct value *x = &branch->values.at[v];
-        if (x->outer.i) {
-            to[v] = current(f, x->outer);
-            continue;
-        }
-        const char *name = graph_fresh_name(g, x->name);
-        to[v] = name ? graph_add_value(g, name, x->type) : VALUE_NONE;
-        if (!to[v].i || (x->init && !graph_add_init(g, to[v], x->init)))
-            return diag_out_of_memory(f->c->diags);
-        if (x->init)
-            x->init->name = name;
-    }
     graph_remove_node(g, id);
-    for (size_t i = 0; i < branch->order.n; i++) {
-        struct node copy = *graph_node(branch, branch->order.at[i]);
-        value_id *in = ARENA_ARRAY(f->m->arena, value_id, copy.n_in),
-                 *out = ARENA_ARRAY(f->m->arena, value_id, copy.n_out);
-        if (!in || !out)
-            return diag_out_of_memory(f->c->diags);
-        for (uint32_t k = 0; k < copy.n_in; k++)
-            in[k] = to[copy.in[k].i];
-        for (uint32_t k = 0; k < copy.n_out; k++)
-            out[k] = to[copy.out[k].i];
-        node_id made = graph_add_node(g, copy.domain, copy.type, (struct values){in, copy.n_in},
-                                      (struct values){out, copy.n_out});
-        if (!made.i)
-            return diag_out_of_memory(f->c->diags);
-        copy.in = graph_node(g, made)->in;
-        copy.out = graph_node(g, made)->out;
-        *graph_node(g, made) = copy;
+    status st = splice_values(&s, f->c->diags);
+    for (size_t i = 0; i < branch->order.n && !st; i++) {
+        node_id copy;
+        st = splice_node(&s, branch->order.at[i], f->c->diags, &copy);
+        if (!st && !VEC_PUSH(g->model->arena, &g->order, copy))
+            st = diag_out_of_memory(f->c->diags);
     }
-    for (uint32_t k = 0; k < n.n_out; k++) {
-        node_id made = n.out[k].i ? graph_add_node(g, "", "Identity",
-                                                   (struct values){&to[branch->outputs.at[k].i], 1},
-                                                   (struct values){&n.out[k], 1})
-                                  : NODE_NONE;
-        if (n.out[k].i && !made.i)
-            return diag_out_of_memory(f->c->diags);
+    for (uint32_t k = 0; k < n.n_out && !st; k++) {
+        value_id result = s.now[branch->outputs.at[k].i];
+        if (n.out[k].i && !graph_add_node(g, "", "Identity", (struct values){&result, 1},
+                                          (struct values){&n.out[k], 1})
+                               .i)
+            st = diag_out_of_memory(f->c->diags);
     }
     f->n_folded++;
-    return ST_OK;
+    return st;
 }
 
-static bool has_nested_subgraph(const struct graph *branch) {
-    for (size_t i = 0; i < branch->order.n; i++)
-        if (op_info(graph_node(branch, branch->order.at[i])->op)->flags & OPF_CONTROL)
-            return true;
-    return false;
+static void mark_captured(void *to, value_id v, node_id user) {
+    (void)user;
+    ((bool *)to)[v.i] = true;
 }
 
 // One walk in order. *again: branches were inlined, whose nodes need types and folding too.
@@ -268,7 +246,7 @@ static status walk(struct fold *f, bool *again) {
             break;
         if (is_foldable_constant(n)) {
             st = fold_constant(f, id);
-        } else if (branch && !has_nested_subgraph(branch->g)) {
+        } else if (branch) {
             *again = true;
             st = inline_branch(f, id, branch->g);
         } else if (has_known_outputs(f, n)) {
@@ -296,11 +274,14 @@ static status run(struct model *m, struct pass_context *c) {
         again = false;
         f.n_values = m->graph->values.n;
         f.now = ARENA_ARRAY(c->arena, value_id, f.n_values);
+        f.captured = ARENA_ARRAY(c->arena, bool, f.n_values);
         f.roles = param_roles(m->graph, c->arena);
-        if (!f.now || !f.roles)
+        if (!f.now || !f.captured || !f.roles)
             return diag_out_of_memory(c->diags);
         for (uint32_t v = 0; v < f.n_values; v++)
             f.now[v] = (value_id){v};
+        for (size_t i = 0; i < m->graph->order.n; i++)
+            node_captured(m->graph, m->graph->order.at[i], mark_captured, f.captured);
         st = walk(&f, &again);
         if (!st && again && !(st = graph_sort(m->graph, c->diags)))
             for (size_t i = 0; i < m->graph->order.n && !st; i++)

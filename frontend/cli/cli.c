@@ -120,6 +120,28 @@ static status check_arguments(struct cli *c, const struct command *command) {
     return ST_OK;
 }
 
+static struct option_value *find_value(struct cli *c, const char *name) {
+    for (size_t i = 0; i < c->options.items.n; i++)
+        if (strcmp(c->options.items.at[i].spec->name, name) == 0)
+            return &c->options.items.at[i].value;
+    return NULL;
+}
+
+// In commands that run passes, --output names values of the model, and -o the file. Without -o, a
+// single --output that is the name of a file means that, as it did before.
+static status take_output_file(struct cli *c) {
+    struct option_value *file = find_value(c, "file"), *values = find_value(c, "output");
+    if (!file || !values || file->given || values->list.n != 1)
+        return ST_OK;
+    const char *name = values->list.at[0];
+    if (strcmp(name, "-") != 0 && !str_ends_with(name, ".onnx") && !str_ends_with(name, ".mfc") &&
+        !str_ends_with(name, ".dot"))
+        return ST_OK;
+    values->list.n = 0;
+    values->given = false;
+    return options_set(&c->options, &c->diags, "file", name);
+}
+
 static void settle(struct cli *c) {
     bool terminal = isatty(STDERR_FILENO);
     const char *no_colour = getenv("NO_COLOR");
@@ -147,6 +169,8 @@ static status dispatch(struct cli *c, int argc, char **argv) {
         st = pass_add_options(&c->options, &c->diags);
     if (!st)
         st = read_options(c, argc - named, argv + named);
+    if (!st)
+        st = take_output_file(c);
     if (st)
         return st;
     settle(c);
@@ -201,12 +225,17 @@ struct pass_context cli_context(struct cli *c, struct arena *scratch) {
                                  .worker_path = cli_worker_path()};
 }
 
+// More are a cascade that says nothing new.
+enum { MAX_MESSAGES = 19 };
+
 static void print_diags(struct cli *c) {
     static const char *const colours[] = {"\033[36m", "\033[33m", "\033[1;31m"};
     cli_live_clear(c);
     for (; c->n_printed < c->diags.list.n; c->n_printed++) {
         const struct diag *one = &c->diags.list.at[c->n_printed];
         if (c->quiet && one->severity != DIAG_ERROR)
+            continue;
+        if (c->n_messages++ >= MAX_MESSAGES && !c->verbose)
             continue;
         struct str line = str_make(&c->arena);
         diag_print(&line, one);
@@ -251,8 +280,12 @@ static status print_results(struct cli *c, status st) {
     print_diags(c);
     if (st == ST_LIMIT && c->n_printed == 0) // there was not even memory to say so
         fputs("error: out of memory [limit]\n", stderr);
-    else if (c->diags.n_dropped)
-        fprintf(stderr, "%zu further messages are not shown\n", c->diags.n_dropped);
+    size_t n_more = c->diags.n_dropped;
+    if (!c->verbose && c->n_messages > MAX_MESSAGES)
+        n_more += c->n_messages - MAX_MESSAGES;
+    if (n_more)
+        fprintf(stderr, "%zu further messages are not shown%s\n", n_more,
+                c->verbose ? "" : "; --verbose shows more");
     return st;
 }
 

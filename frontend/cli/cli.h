@@ -50,7 +50,8 @@ struct cli {
     bool live_drawn;     // it is the last line on stderr
     int64_t start_ns;    // when the run began
     bool colour;         // stderr is a terminal and NO_COLOR is not set
-    size_t n_printed;    // diagnostics that are on stderr already
+    size_t n_printed;    // diagnostics that are on stderr already, or left out
+    size_t n_messages;   // of them, without those that --quiet leaves out
     struct team *team;   // processes that do this together; NULL: there is just this one
 };
 

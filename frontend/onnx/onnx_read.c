@@ -160,6 +160,9 @@ static status finish(struct reader *r) {
                   "IR version %lld is newer than %d, the newest that mfc knows; fields that mfc "
                   "does not know are kept",
                   (long long)r->m->ir_version, NEWEST_IR);
+    if (r->n_negative)
+        diag_warning(r->d, DIAG_BAD_DIM, loc_file(r->source->path),
+                     "%zu dimensions are -1; mfc takes them as unknown", r->n_negative);
     if (r->n_disagreeing)
         diag_warning(r->d, DIAG_TWO_TYPES, loc_file(r->source->path),
                      "%zu values are declared twice with different types; mfc uses the first",

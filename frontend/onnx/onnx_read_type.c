@@ -16,11 +16,12 @@ static struct dim read_dim(struct reader *r, const struct reader_path *where, si
     struct dim d = {.size = DIM_UNKNOWN, .denotation = reader_name(r, p->denotation)};
     if (p->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE) {
         d.size = p->dim_value;
-        if (d.size < 0) {
+        r->n_negative += d.size == -1; // how some exporters write an unknown dimension
+        if (d.size < -1) {
             reader_error(r, DIAG_BAD_DIM, where, "dimension %zu is %lld, which is negative", axis,
                          (long long)d.size);
-            d.size = DIM_UNKNOWN;
         }
+        d.size = d.size < 0 ? DIM_UNKNOWN : d.size;
     } else if (p->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
                *p->dim_param) {
         d.symbol = reader_name(r, p->dim_param);

@@ -16,6 +16,7 @@ struct reader {
     const struct source *source;
     const struct wire_scan *scan;
     struct external external;
+    size_t n_negative;    // dimensions that are -1
     size_t n_disagreeing; // values with two declarations that differ
     status st;            // of the first error
 };

@@ -37,7 +37,7 @@ static status check_paths(const struct options *o, const char *model, const char
             st = diag_error(d, DIAG_USAGE, loc_file(path),
                             "--%s would overwrite the model; choose another file", option_names[i]);
         if (is_same_file(a, path, target))
-            st = diag_error(d, DIAG_USAGE, loc_file(path), "--%s and --output name the same file",
+            st = diag_error(d, DIAG_USAGE, loc_file(path), "--%s and -o name the same file",
                             option_names[i]);
         for (int k = 0; k < i; k++)
             if (options_text(o, option_names[k]) &&

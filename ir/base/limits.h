@@ -18,3 +18,4 @@
 #define LIMIT_SOLVER_NODES    5000000             // nodes of a plain problem
 #define LIMIT_DIAGS           1000                // further diagnostics are counted, not kept
 #define LIMIT_FOLD_ELEMENTS   65536 // elements of a tensor that constant folding touches
+#define LIMIT_FOLD_REALS      1024  // ... when they are floats

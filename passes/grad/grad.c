@@ -8,6 +8,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "passes/grad/loss.h"
+#include "passes/node_groups.h"
 #include "passes/pass.h"
 
 static grad_rule *const rules[OP_COUNT_] = {
@@ -119,18 +121,37 @@ static bool on_path(const struct engine *e, node_id id) {
     return out && reads_marked(e, id, e->depends);
 }
 
+static const char *why_not(enum op op) {
+    return op == OP_If                      ? ", as data decides which branch runs"
+           : op == OP_Loop || op == OP_Scan ? ", as data decides how often it repeats"
+                                            : "";
+}
+
+// One message for each operator, and what can be done.
 static status refuse_unsupported(struct engine *e) {
+    struct node_groups s = node_groups_make(e->g, e->c->arena);
     status st = ST_OK;
     for (size_t i = 0; i < e->n_nodes; i++) {
         node_id id = e->g->order.at[i];
-        const struct node *n = graph_node(e->g, id);
-        if (on_path(e, id) && kind_of(n->op) == RULE_NONE)
-            st = diag_error(e->c->diags, DIAG_NO_GRADIENT,
-                            loc_path(e->m->path, node_path(e->g, id, e->c->arena)),
-                            "%s%s%s has no gradient rule, and the loss depends on a trained "
-                            "parameter through it",
-                            n->domain, *n->domain ? "." : "", n->type);
+        if (on_path(e, id) && kind_of(graph_node(e->g, id)->op) == RULE_NONE &&
+            !node_groups_add(&s, id))
+            return diag_out_of_memory(e->c->diags);
     }
+    for (size_t i = 0; i < s.groups.n; i++) {
+        const struct node_group *one = &s.groups.at[i];
+        enum op op = graph_node(e->g, one->nodes.at[0])->op;
+        bool several = one->nodes.n > 1;
+        st = diag_error(e->c->diags, DIAG_NO_GRADIENT,
+                        loc_path(e->m->path, node_path(e->g, one->nodes.at[0], e->c->arena)),
+                        "%s has no gradient rule%s, and the loss depends on a trained parameter "
+                        "through it%s%s",
+                        node_groups_operator(&s, one), why_not(op), several ? ": " : "",
+                        several ? node_groups_names(&s, one) : "");
+    }
+    const char *proposals = st ? loss_proposals(e->g, e->c->arena) : NULL;
+    if (proposals)
+        diag_note(e->c->diags, DIAG_NO_GRADIENT, loc_file(e->m->path),
+                  "train up to a value that gradients reach: %s", proposals);
     return st;
 }
 

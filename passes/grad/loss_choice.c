@@ -33,6 +33,13 @@ static const struct type *type_of(const struct chooser *x, value_id v) {
     return graph_value(x->g, v)->type;
 }
 
+static bool types_equal(const struct type *a, const struct type *b) {
+    bool same = a->kind == TYPE_TENSOR && a->elem == b->elem && a->rank == b->rank;
+    for (int32_t i = 0; same && i < a->rank; i++)
+        same = a->dims[i].size == b->dims[i].size;
+    return same;
+}
+
 static const char *name_of(const struct chooser *x, value_id v) {
     return graph_value(x->g, v)->name;
 }
@@ -71,6 +78,33 @@ static bool is_statistic(const struct graph *g, value_id v) {
     return graph_node(g, x->def)->op == OP_BatchNormalization && x->def_slot > 0;
 }
 
+// The type of another input than the first: the new state of a recurrent network.
+static bool is_state(const struct chooser *x, value_id v) {
+    bool is_first = true;
+    for (size_t i = 0; i < x->g->inputs.n; i++) {
+        const struct value *in = graph_value(x->g, x->g->inputs.at[i]);
+        if (in->init)
+            continue;
+        if (!is_first && in->type && types_equal(in->type, type_of(x, v)))
+            return true;
+        is_first = false;
+    }
+    return false;
+}
+
+static void drop_states(struct chooser *x) {
+    size_t n = 0;
+    for (size_t i = 0; i < x->n; i++)
+        n += !is_state(x, x->candidates[i]);
+    if (n == 0)
+        return;
+    n = 0;
+    for (size_t i = 0; i < x->n; i++)
+        if (!is_state(x, x->candidates[i]))
+            x->candidates[n++] = x->candidates[i];
+    x->n = n;
+}
+
 static status find_candidates(struct chooser *x) {
     const struct graph *g = x->g;
     bool *inner = ARENA_ARRAY(x->arena, bool, g->values.n);
@@ -83,6 +117,7 @@ static status find_candidates(struct chooser *x) {
         if (is_float(x, v) && !inner[v.i] && graph_value(g, v)->def.i && !is_statistic(g, v))
             x->candidates[x->n++] = v;
     }
+    drop_states(x);
     for (size_t i = 0; i < g->outputs.n && !x->n; i++) // an output that is an input
         if (is_float(x, g->outputs.at[i]))
             x->candidates[x->n++] = g->outputs.at[i];
@@ -91,7 +126,11 @@ static status find_candidates(struct chooser *x) {
 
 static const char *reason(const struct chooser *x, const struct loss_candidate *k,
                           const struct loss_rule *r) {
-    return str_format(x->arena, "%s %s", r->why, k->tail.op);
+    bool is_branch = strcmp(k->tail.op, "If") == 0;
+    return str_format(x->arena, "%s %s%s", r->why, k->tail.op,
+                      is_branch ? " (data decides which branch runs; --output NAME trains up to a "
+                                  "value before it)"
+                                : "");
 }
 
 // ---- Axes ----
@@ -233,10 +272,7 @@ static value_id first_float(const struct chooser *x) {
 }
 
 static bool is_like(const struct loss_candidate *a, const struct loss_candidate *b) {
-    bool same = a->type->rank == b->type->rank && loss_rule_of(a) == loss_rule_of(b);
-    for (int32_t i = 0; same && i < a->type->rank; i++)
-        same = a->type->dims[i].size == b->type->dims[i].size;
-    return same;
+    return types_equal(a->type, b->type) && loss_rule_of(a) == loss_rule_of(b);
 }
 
 static status refuse_unclear(const struct chooser *x) {

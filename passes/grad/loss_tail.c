@@ -149,11 +149,21 @@ static bool is_spatial(enum op op) {
            op == OP_BatchNormalization || op == OP_InstanceNormalization;
 }
 
+// Dropout in evaluation, Slice, and reductions over dimensions of size 1.
+static bool keeps_values(const struct graph *g, const struct node *n) {
+    int64_t before, after;
+    bool reduces = n->op == OP_ReduceMean || n->op == OP_ReduceSum || n->op == OP_ReduceMax ||
+                   n->op == OP_GlobalAveragePool || n->op == OP_GlobalMaxPool;
+    return n->op == OP_Dropout || n->op == OP_Slice ||
+           (reduces && type_elements(graph_value(g, n->in[0])->type, &before) &&
+            type_elements(graph_value(g, n->out[0])->type, &after) && before == after);
+}
+
 // One node; the value to go on with, or none: decided.
 static value_id visit(struct walk *w, const struct node *n) {
     int32_t rank = rank_of(w->g, n->out[0]);
     if (is_view(n->op) || passes_through(n->op)) {
-        w->changed |= !is_view(n->op) && n->op != OP_Dropout && n->op != OP_Slice;
+        w->changed |= !is_view(n->op) && !keeps_values(w->g, n);
         return n->in[0];
     }
     if (n->op == OP_Softmax || n->op == OP_LogSoftmax)

@@ -28,6 +28,7 @@ struct choice {
     bool *trained;
     struct param_role *roles;
     struct patterns train, freeze;
+    size_t n_values;
     bool any; // there are parameters, trained or frozen
 };
 
@@ -133,7 +134,7 @@ static status choose_inputs(struct choice *p) {
 }
 
 status params_choose(struct model *m, struct pass_context *c, bool *trained) {
-    struct choice p = {.g = m->graph, .c = c, .trained = trained};
+    struct choice p = {.g = m->graph, .c = c, .trained = trained, .n_values = m->graph->values.n};
     p.roles = param_roles(m->graph, c->arena);
     status st = p.roles ? patterns_open(c, "train", &p.train) : diag_out_of_memory(c->diags);
     if (!st)
@@ -149,5 +150,16 @@ status params_choose(struct model *m, struct pass_context *c, bool *trained) {
         st = patterns_close(c, &p.train, "parameter");
     if (!st && p.any)
         st = patterns_close(c, &p.freeze, "parameter");
-    return st ? st : choose_inputs(&p);
+    st = st ? st : choose_inputs(&p);
+    bool trains = false;
+    for (size_t v = 1; v < p.g->values.n && v < p.n_values; v++)
+        trains |= trained[v];
+    if (st || trains)
+        return st;
+    return diag_error(c->diags, DIAG_NO_GRADIENT, loc_file(m->path),
+                      p.any
+                          ? "all parameters are frozen; --train, --freeze and --grad-input choose "
+                            "what has a gradient"
+                          : "the model has no parameters: mfc inspect lists its tensors, and "
+                            "--train NAME or --grad-input NAME gives one a gradient");
 }

@@ -9,9 +9,9 @@
 // arithmetic of constants; simplify, because gradients transpose what was transposed; dce, because
 // gradients that no parameter needs are built too.
 static const struct pass *const step_passes[] = {
-    &pass_inline,    &pass_upgrade, &pass_shapes,   &pass_fold, &pass_decompose, &pass_fold,
-    &pass_unroll,    &pass_fold,    &pass_simplify, &pass_dce,  &pass_loss,      &pass_grad,
-    &pass_optimizer, &pass_fold,    &pass_simplify, &pass_dce};
+    &pass_inline, &pass_upgrade,   &pass_truncate, &pass_shapes,   &pass_fold, &pass_decompose,
+    &pass_fold,   &pass_unroll,    &pass_fold,     &pass_simplify, &pass_dce,  &pass_loss,
+    &pass_grad,   &pass_optimizer, &pass_fold,     &pass_simplify, &pass_dce};
 
 enum { N_STEP_PASSES = sizeof step_passes / sizeof *step_passes };
 

@@ -1,8 +1,11 @@
 // Shape arithmetic: exporters compute shapes by nodes (Shape, Gather, Mul, Concat, Reshape, …).
-// These rules evaluate such nodes on the elements of small integer tensors, and on symbols that
-// pass through unchanged. A rule runs after the shape rule of its node, so the type of the output
-// is set. An element that cannot be computed is unknown; so is one that overflows.
+// These rules evaluate such nodes on the elements of small tensors, and on symbols that pass
+// through unchanged; floats are in shape_content_real.c. A rule runs after the shape rule of its
+// node, so the type of the output is set. An element that cannot be computed is unknown; so is one
+// that overflows.
 #include "passes/shape/shape_content.h"
+
+#include <math.h>
 
 #include "ir/base/checked.h"
 #include "ir/base/limits.h"
@@ -11,8 +14,9 @@ struct term *shape_content_capacity(struct shape *s, uint32_t k, int64_t *n) {
     if (k >= s->n->n_out || !s->n->out[k].i)
         return NULL;
     const struct type *t = graph_value(s->g, s->n->out[k])->type;
-    if (!t || (!elem_is_int(t->elem) && t->elem != ELEM_BOOL) || !type_elements(t, n) ||
-        *n > LIMIT_FOLD_ELEMENTS)
+    bool real = t && t->kind == TYPE_TENSOR && elem_is_float(t->elem);
+    if (!t || (!elem_is_int(t->elem) && t->elem != ELEM_BOOL && !real) || !type_elements(t, n) ||
+        *n > (real ? LIMIT_FOLD_REALS : LIMIT_FOLD_ELEMENTS))
         return NULL;
     return ARENA_ARRAY(s->a, struct term, *n);
 }
@@ -40,20 +44,38 @@ static struct term pick(const struct shape *s, uint32_t k, const struct term *x,
 static status content_copy(struct shape *s) {
     const struct term *x;
     int64_t n, n_out;
-    if (!shape_content_capacity(s, 0, &n_out) || !shape_content(s, 0, &x, &n) || n != n_out)
+    if (!shape_content_capacity(s, 0, &n_out) || !shape_content_any(s, 0, &x, &n) || n != n_out)
         return ST_OK;
     return shape_set_content(s, 0, x, n);
+}
+
+// To or from floats.
+static struct term cast_real(struct term x, bool from_real, enum elem to) {
+    double real = from_real ? shape_content_real(x) : (double)x.x;
+    if (!x.known)
+        return (struct term){0};
+    if (elem_is_float(to))
+        return shape_content_of_real(real, to);
+    if (to == ELEM_BOOL)
+        return term_of(real < 0 || real > 0);
+    bool fits = real > -0x1p31 && real < 0x1p31; // towards 0
+    return fits ? term_of((int64_t)real) : (struct term){0};
 }
 
 static status content_cast(struct shape *s) {
     const struct term *x;
     int64_t n, n_out;
     struct term *out = shape_content_capacity(s, 0, &n_out);
-    if (!out || !shape_content(s, 0, &x, &n) || n != n_out)
+    if (!out || !shape_content_any(s, 0, &x, &n) || n != n_out)
         return ST_OK;
     enum elem e = graph_value(s->g, s->n->out[0])->type->elem;
+    bool from_real = elem_is_float(shape_elem(s, 0));
     for (int64_t i = 0; i < n; i++) {
         out[i] = x[i];
+        if (from_real || elem_is_float(e)) {
+            out[i] = cast_real(x[i], from_real, e);
+            continue;
+        }
         if (e == ELEM_BOOL)
             out[i] = x[i].known ? term_of(x[i].x != 0) : (struct term){0};
         else if (elem_bits(e) < 64 && x[i].known &&
@@ -141,11 +163,15 @@ static status content_binary(struct shape *s) {
     const struct term *x[2];
     int64_t nx, n;
     struct term *out = shape_content_capacity(s, 0, &n);
-    if (!out || s->n->n_in != 2 || !shape_content(s, 0, &x[0], &nx) ||
-        !shape_content(s, 1, &x[1], &nx))
+    if (!out || s->n->n_in != 2 || !shape_content_any(s, 0, &x[0], &nx) ||
+        !shape_content_any(s, 1, &x[1], &nx))
         return ST_OK;
-    for (int64_t i = 0; i < n; i++)
-        out[i] = arithmetic(s->n->op, pick(s, 0, x[0], i), pick(s, 1, x[1], i));
+    enum elem result = graph_value(s->g, s->n->out[0])->type->elem;
+    bool real = elem_is_float(shape_elem(s, 0));
+    for (int64_t i = 0; i < n; i++) {
+        struct term a = pick(s, 0, x[0], i), b = pick(s, 1, x[1], i);
+        out[i] = real ? shape_content_binary(s->n->op, a, b, result) : arithmetic(s->n->op, a, b);
+    }
     return shape_set_content(s, 0, out, n);
 }
 
@@ -153,11 +179,15 @@ static status content_unary(struct shape *s) {
     const struct term *x;
     int64_t nx, n;
     struct term *out = shape_content_capacity(s, 0, &n);
-    if (!out || !shape_content(s, 0, &x, &nx) || nx != n)
+    if (!out || !shape_content_any(s, 0, &x, &nx) || nx != n)
         return ST_OK;
+    enum elem result = graph_value(s->g, s->n->out[0])->type->elem;
     for (int64_t i = 0; i < n; i++)
-        if (x[i].known && x[i].x != INT64_MIN)
+        if (elem_is_float(result))
+            out[i] = shape_content_unary(s->n->op, x[i], result);
+        else if (x[i].known && x[i].x != INT64_MIN)
             out[i] = term_of(s->n->op == OP_Not                 ? !x[i].x
+                             : s->n->op == OP_Sign              ? (x[i].x > 0) - (x[i].x < 0)
                              : s->n->op == OP_Abs && x[i].x > 0 ? x[i].x
                                                                 : -x[i].x);
     return shape_set_content(s, 0, out, n);
@@ -167,8 +197,8 @@ static status content_where(struct shape *s) {
     const struct term *c, *a, *b;
     int64_t nx, n;
     struct term *out = shape_content_capacity(s, 0, &n);
-    if (!out || !shape_content(s, 0, &c, &nx) || !shape_content(s, 1, &a, &nx) ||
-        !shape_content(s, 2, &b, &nx))
+    if (!out || !shape_content_any(s, 0, &c, &nx) || !shape_content_any(s, 1, &a, &nx) ||
+        !shape_content_any(s, 2, &b, &nx))
         return ST_OK;
     for (int64_t i = 0; i < n; i++) {
         struct term which = pick(s, 0, c, i);
@@ -181,7 +211,8 @@ static status content_where(struct shape *s) {
 static status content_range(struct shape *s) {
     int64_t *start, *delta, one, n;
     struct term *out = shape_content_capacity(s, 0, &n);
-    if (!out || !shape_numbers(s, 0, &start, &one) || !shape_numbers(s, 2, &delta, &one))
+    if (!out || elem_is_float(shape_elem(s, 0)) || !shape_numbers(s, 0, &start, &one) ||
+        !shape_numbers(s, 2, &delta, &one))
         return ST_OK;
     for (int64_t i = 0; i < n; i++) {
         int64_t x;
@@ -196,7 +227,8 @@ static status content_fill(struct shape *s) {
     int64_t n, *x;
     struct term *out = shape_content_capacity(s, 0, &n);
     const struct attr *a = node_attr(s->n, "value");
-    if (!out || !a || a->kind != ATTR_TENSOR || tensor_ints(a->t, s->a, s->d, &x))
+    if (!out || !a || a->kind != ATTR_TENSOR || elem_is_float(a->t->elem) ||
+        tensor_ints(a->t, s->a, s->d, &x))
         return ST_OK;
     for (int64_t i = 0; i < n; i++)
         out[i] = term_of(x[0]);
@@ -207,7 +239,7 @@ static status content_expand(struct shape *s) {
     const struct term *x;
     int64_t n, n_x;
     struct term *out = shape_content_capacity(s, 0, &n);
-    if (!out || !shape_ranked(s, 0) || !shape_content(s, 0, &x, &n_x))
+    if (!out || !shape_ranked(s, 0) || !shape_content_any(s, 0, &x, &n_x))
         return ST_OK;
     for (int64_t i = 0; i < n; i++)
         out[i] = pick(s, 0, x, i);
@@ -223,12 +255,30 @@ static status content_reduce(struct shape *s) {
     const struct term *x;
     int64_t n, n_x;
     struct term *out = shape_content_capacity(s, 0, &n);
-    if (!out || n != 1 || !shape_content(s, 0, &x, &n_x) || n_x == 0)
+    if (!out || n != 1 || !shape_content_any(s, 0, &x, &n_x) || n_x == 0)
         return ST_OK;
     out[0] = x[0];
+    enum elem result = graph_value(s->g, s->n->out[0])->type->elem;
     for (int64_t i = 1; i < n_x; i++)
-        out[0] = arithmetic(step[s->n->op], out[0], x[i]);
+        out[0] = elem_is_float(result) ? shape_content_binary(step[s->n->op], out[0], x[i], result)
+                                       : arithmetic(step[s->n->op], out[0], x[i]);
     return shape_set_content(s, 0, out, 1);
+}
+
+static status constant_reals(struct shape *s, struct term *out, int64_t n) {
+    const struct attr *a = &s->n->attrs[0];
+    enum elem e = graph_value(s->g, s->n->out[0])->type->elem;
+    double *x = NULL;
+    if (a->kind == ATTR_TENSOR && (!a->t->data.source || tensor_reals(a->t, s->a, s->d, &x)))
+        return ST_OK;
+    for (int64_t i = 0; i < n; i++) {
+        double one = a->kind == ATTR_FLOATS  ? (double)a->floats[i]
+                     : a->kind == ATTR_FLOAT ? (double)a->f
+                     : x                     ? x[i]
+                                             : (double)NAN;
+        out[i] = shape_content_of_real(one, e);
+    }
+    return shape_set_content(s, 0, out, n);
 }
 
 static status content_constant(struct shape *s) {
@@ -237,6 +287,9 @@ static status content_constant(struct shape *s) {
     const struct attr *a = s->n->n_attrs ? &s->n->attrs[0] : NULL;
     if (!out || !a)
         return ST_OK;
+    if (graph_value(s->g, s->n->out[0])->type->elem == ELEM_F32 ||
+        graph_value(s->g, s->n->out[0])->type->elem == ELEM_F64)
+        return constant_reals(s, out, n);
     if (a->kind == ATTR_TENSOR && a->t->data.source && !tensor_ints(a->t, s->a, s->d, &x)) {
     } else if (a->kind == ATTR_INTS) {
         x = a->ints;
@@ -252,6 +305,18 @@ static status content_constant(struct shape *s) {
 
 static shape_rule *const rules[OP_COUNT_] = {
     [OP_Abs] = content_unary,
+    [OP_Ceil] = content_unary,
+    [OP_Exp] = content_unary,
+    [OP_Floor] = content_unary,
+    [OP_Log] = content_unary,
+    [OP_OneHot] = content_one_hot,
+    [OP_Pow] = content_binary,
+    [OP_Reciprocal] = content_unary,
+    [OP_Round] = content_unary,
+    [OP_ScatterND] = content_scatter_nd,
+    [OP_Sign] = content_unary,
+    [OP_Sqrt] = content_unary,
+    [OP_Tile] = content_tile,
     [OP_Add] = content_binary,
     [OP_And] = content_binary,
     [OP_Cast] = content_cast,

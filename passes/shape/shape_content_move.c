@@ -1,4 +1,4 @@
-// Shape arithmetic that moves elements: Gather, Slice, Transpose, Concat, Split on small integer
+// Shape arithmetic that moves elements: Gather, Slice, Transpose, Concat, Split and others on small
 // tensors of any rank. (Exporters of Pad reverse a list of pads as a matrix of two columns.) Each
 // rule computes for every element of the output which element of which input it is.
 #include "passes/shape/shape_content.h"
@@ -28,7 +28,7 @@ static const struct type *type_out(const struct shape *s, uint32_t k) {
 static const struct type *source(const struct shape *s, const struct term **x) {
     int64_t n;
     const struct type *t = shape_ranked(s, 0);
-    return t && type_elements(t, &n) && shape_content(s, 0, x, &n) ? t : NULL;
+    return t && type_elements(t, &n) && shape_content_any(s, 0, x, &n) ? t : NULL;
 }
 
 status content_gather(struct shape *s) {
@@ -120,7 +120,7 @@ status content_concat(struct shape *s) {
         const struct type *t = shape_ranked(s, k);
         if (!t || !type_elements(t, &total))
             return ST_OK;
-        bool known = shape_content(s, k, &x, &total);
+        bool known = shape_content_any(s, k, &x, &total);
         for (int64_t i = 0; i < total && known; i++) {
             unflatten(t, i, at);
             at[axis] += before;
@@ -150,4 +150,73 @@ status content_split(struct shape *s) {
         before += type_out(s, k)->dims[axis].size;
     }
     return st;
+}
+
+status content_tile(struct shape *s) {
+    const struct term *x;
+    int64_t n, at[LIMIT_RANK];
+    struct term *out = shape_content_capacity(s, 0, &n);
+    const struct type *t = out ? source(s, &x) : NULL;
+    for (int64_t i = 0; t && i < n; i++) {
+        unflatten(type_out(s, 0), i, at);
+        for (int32_t d = 0; d < t->rank; d++)
+            at[d] %= t->dims[d].size;
+        out[i] = x[flatten(t, at)];
+    }
+    return t ? shape_set_content(s, 0, out, n) : ST_OK;
+}
+
+// Depth and the two values are known, and so is each index.
+status content_one_hot(struct shape *s) {
+    const struct term *values;
+    int64_t *ix, n_ix, n, n_values, at[LIMIT_RANK];
+    struct term *out = shape_content_capacity(s, 0, &n);
+    const struct type *t_ix = shape_ranked(s, 0);
+    int32_t axis;
+    if (!out || !t_ix || !shape_numbers(s, 0, &ix, &n_ix) ||
+        !shape_content_any(s, 2, &values, &n_values) || n_values != 2)
+        return ST_OK;
+    const struct type *whole = type_out(s, 0);
+    status st = shape_axis(s, node_int(s->n, "axis", -1), whole->rank, &axis);
+    for (int64_t i = 0; i < n && !st; i++) {
+        unflatten(whole, i, at);
+        int64_t depth = whole->dims[axis].size, here = at[axis];
+        for (int32_t d = axis; d + 1 < whole->rank; d++)
+            at[d] = at[d + 1];
+        int64_t k = ix[flatten(t_ix, at)];
+        out[i] = values[(k < 0 ? k + depth : k) == here];
+    }
+    return st ? st : shape_set_content(s, 0, out, n);
+}
+
+// Without a reduction.
+status content_scatter_nd(struct shape *s) {
+    const struct term *x, *updates;
+    int64_t *ix, n_ix, n_updates, n, total;
+    struct term *out = shape_content_capacity(s, 0, &n);
+    const struct type *t = out ? source(s, &x) : NULL, *t_ix = shape_ranked(s, 1);
+    if (!t || !t_ix || t_ix->rank < 1 || node_attr(s->n, "reduction") ||
+        !shape_numbers(s, 1, &ix, &n_ix) || !shape_content_any(s, 2, &updates, &n_updates))
+        return ST_OK;
+    int64_t depth = t_ix->dims[t_ix->rank - 1].size, slice = 1;
+    for (int32_t d = (int32_t)depth; d < t->rank; d++)
+        slice *= t->dims[d].size;
+    total = depth > 0 ? n_ix / depth : 0;
+    if (depth > t->rank || total * slice != n_updates)
+        return ST_OK;
+    for (int64_t i = 0; i < n; i++)
+        out[i] = x[i];
+    for (int64_t i = 0; i < total; i++) {
+        int64_t at = 0;
+        for (int32_t d = 0; d < depth; d++) {
+            int64_t k = ix[i * depth + d], size = t->dims[d].size;
+            k = k < 0 ? k + size : k;
+            if (k < 0 || k >= size)
+                return ST_OK;
+            at = at * size + k;
+        }
+        for (int64_t j = 0; j < slice; j++)
+            out[at * slice + j] = updates[i * slice + j];
+    }
+    return shape_set_content(s, 0, out, n);
 }

@@ -1,5 +1,6 @@
 // The helpers of shape rules, and running the rule of one node: see shape.h. Inferred types are
-// merged with declared ones; a contradiction is an error that names both.
+// merged with declared ones; element types that contradict each other are an error that names both,
+// and of shapes that do the inferred one is used.
 #include "passes/shape/shape.h"
 
 #include <assert.h>
@@ -7,6 +8,7 @@
 
 #include "ir/base/checked.h"
 #include "ir/base/limits.h"
+#include "passes/shape/shape_content.h"
 
 static shape_rule *const rules[OP_COUNT_] = {
     [OP_UNKNOWN] = shape_unknown,
@@ -86,7 +88,28 @@ static const struct value *resolve(const struct graph *g, value_id v) {
     return x;
 }
 
+// The elements of a small float initializer, as terms.
+static bool real_terms(const struct shape *s, const struct tensor *t, const struct term **at,
+                       int64_t *n) {
+    bool known =
+        t->elem == ELEM_F16 || t->elem == ELEM_BF16 || t->elem == ELEM_F32 || t->elem == ELEM_F64;
+    struct diags ignored = diags_make(s->a); // a file of weights may be absent or cut off
+    double *x;
+    if (!known || !tensor_elements(t, n) || *n > LIMIT_FOLD_REALS || !t->data.source ||
+        tensor_reals(t, s->a, &ignored, &x))
+        return false;
+    struct term *terms = ARENA_ARRAY(s->a, struct term, *n);
+    for (int64_t i = 0; terms && i < *n; i++)
+        terms[i] = shape_content_of_real(x[i], t->elem);
+    *at = terms;
+    return terms != NULL;
+}
+
 bool shape_content(const struct shape *s, uint32_t k, const struct term **at, int64_t *n) {
+    return !elem_is_float(shape_elem(s, k)) && shape_content_any(s, k, at, n);
+}
+
+bool shape_content_any(const struct shape *s, uint32_t k, const struct term **at, int64_t *n) {
     if (!shape_has(s, k))
         return false;
     const struct value *v = resolve(s->g, s->n->in[k]);
@@ -101,6 +124,8 @@ bool shape_content(const struct shape *s, uint32_t k, const struct term **at, in
     }
     // An initializer that is an input may be overridden, so its content is unknown.
     int64_t *x;
+    if (v->init && !v->is_input && elem_is_float(v->init->elem))
+        return real_terms(s, v->init, at, n);
     if (!v->init || v->is_input || (!elem_is_int(v->init->elem) && v->init->elem != ELEM_BOOL) ||
         !tensor_elements(v->init, n) || *n > LIMIT_FOLD_ELEMENTS ||
         (*n > 0 && !v->init->data.source) || tensor_ints(v->init, s->a, s->d, &x))
@@ -150,8 +175,23 @@ static bool concat_reals(const struct shape *s, const struct node *concat, doubl
     return true;
 }
 
+// The floats that shape arithmetic has found.
+static bool content_reals(const struct shape *s, const struct value *v, double **at, int64_t *n) {
+    if (!v || !v->content || !v->type || !elem_is_float(v->type->elem) ||
+        !type_elements(v->type, n) || !(*at = ARENA_ARRAY(s->a, double, *n)))
+        return false;
+    for (int64_t i = 0; i < *n; i++) {
+        if (!v->content[i].known)
+            return false;
+        (*at)[i] = shape_content_real(v->content[i]);
+    }
+    return true;
+}
+
 bool shape_reals(const struct shape *s, uint32_t k, double **at, int64_t *n) {
     const struct value *v = shape_has(s, k) ? resolve(s->g, s->n->in[k]) : NULL;
+    if (content_reals(s, v, at, n))
+        return true;
     const struct node *def = maker(s, k);
     const struct type *type = v ? v->type : NULL;
     if (def && def->op == OP_Concat && type && type->has_shape && type->rank == 1)
@@ -233,10 +273,12 @@ status shape_fail(const struct shape *s, const char *format, ...) {
     return st;
 }
 
-// The union of what both types state; false: they contradict each other.
+// The union of what both types state; false: they contradict each other. ONNX Runtime takes models
+// whose declared shapes are wrong; *wrong: this is one, and *out is what was found.
 static bool merge(struct arena *a, const struct type *declared, const struct type *found,
-                  const struct type **out) {
+                  const struct type **out, bool *wrong) {
     *out = found;
+    *wrong = false;
     if (!declared || declared->kind == TYPE_NONE)
         return true;
     if (declared->kind != found->kind ||
@@ -248,7 +290,7 @@ static bool merge(struct arena *a, const struct type *declared, const struct typ
     }
     const struct type *shaped = found->has_shape ? found : declared;
     if (declared->has_shape && found->has_shape && declared->rank != found->rank)
-        return false;
+        return (*wrong = true);
     struct dim *dims = arena_copy(a, shaped->dims, (size_t)shaped->rank * sizeof *dims);
     struct type *t = arena_copy(a, shaped, sizeof *t);
     if (!dims || !t) {
@@ -262,7 +304,7 @@ static bool merge(struct arena *a, const struct type *declared, const struct typ
     for (int32_t i = 0; declared->has_shape && found->has_shape && i < t->rank; i++) {
         struct dim x = declared->dims[i], y = found->dims[i];
         if (dim_known(x) && dim_known(y) && x.size != y.size)
-            return false;
+            return (*wrong = true);
         dims[i] = dim_known(y) ? y : dim_known(x) ? x : y.symbol ? y : x;
         dims[i].denotation = x.denotation;
     }
@@ -275,7 +317,8 @@ status shape_set_like(struct shape *s, uint32_t k, const struct type *t) {
         return ST_OK;
     struct value *v = graph_value(s->g, s->n->out[k]);
     const struct type *merged;
-    if (!merge(s->a, v->type, t, &merged)) {
+    bool wrong;
+    if (!merge(s->a, v->type, t, &merged, &wrong)) {
         struct str declared = str_make(s->a), found = str_make(s->a);
         type_print(&declared, v->type);
         type_print(&found, t);
@@ -284,6 +327,8 @@ status shape_set_like(struct shape *s, uint32_t k, const struct type *t) {
     }
     if (!merged)
         return diag_out_of_memory(s->d);
+    if (wrong)
+        v->declared = v->type;
     v->type = merged;
     return ST_OK;
 }

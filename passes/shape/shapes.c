@@ -3,6 +3,7 @@
 // arithmetic (shape_content.c). Dimensions that stay unknown are no error here; passes that need
 // all of them call shape_demand.
 #include "passes/pass.h"
+#include "passes/shape/bind_input.h"
 #include "passes/shape/shape.h"
 #include "passes/shape/shape_bind.h"
 
@@ -13,6 +14,8 @@ static const struct option_spec options[] = {
      "set the batch: the first dimension of the inputs, open or a number"},
     {"shape", 0, OPTION_LIST, "INPUT:AxBxC", NULL, 0, 0,
      "set the shape of an input; may be repeated"},
+    {"input-value", 0, OPTION_LIST, "NAME=N", NULL, 0, 0,
+     "make an input a constant (NAME=N:N:N for every element); may be repeated"},
     {0}};
 
 static status type_constants(struct model *m, struct diags *d) {
@@ -41,9 +44,32 @@ static status type_constants(struct model *m, struct diags *d) {
     return ST_OK;
 }
 
+// One warning for all declared shapes that inference has found to be wrong.
+static void warn_declared(struct model *m, struct diags *d) {
+    const struct graph *g = m->graph;
+    const struct value *first = NULL;
+    size_t n = 0;
+    for (size_t i = 1; i < g->values.n; i++) {
+        const struct value *v = &g->values.at[i];
+        first = !first && v->declared ? v : first;
+        n += v->declared != NULL;
+    }
+    if (!n)
+        return;
+    struct str declared = str_make(m->arena), found = str_make(m->arena);
+    type_print(&declared, first->declared);
+    type_print(&found, first->type);
+    diag_warning(d, DIAG_SHAPE, loc_file(m->path),
+                 "%zu declared shape%s wrong; mfc uses what the operators make: %s is declared as "
+                 "%s, but is %s",
+                 n, n == 1 ? " is" : "s are", first->name, str_text(&declared), str_text(&found));
+}
+
 static status run(struct model *m, struct pass_context *c) {
     struct shape_bound bound;
     status st = shape_bind(m, c, &bound);
+    if (!st)
+        st = bind_input_values(m, c);
     if (!st)
         st = type_constants(m, c->diags);
     struct graph *g = m->graph;
@@ -54,6 +80,7 @@ static status run(struct model *m, struct pass_context *c) {
         if (one == ST_LIMIT)
             return one;
     }
+    warn_declared(m, c->diags);
     return st ? st : shape_bind_check(m, c, &bound, worst);
 }
 

@@ -130,7 +130,7 @@ static status run_passes(struct cli *c, const struct pass_pipeline *p, struct mo
 }
 
 static status write_result(struct cli *c, const struct model *m) {
-    const char *to = options_text(&c->options, "output");
+    const char *to = options_text(&c->options, "file");
     bool shown =
         options_given(&c->options, "print-after") || options_given(&c->options, "print-before");
     const char *format = options_text(&c->options, "to");
@@ -184,7 +184,7 @@ static const struct option_spec opt_options[] = {
      "show the model before these passes, or before all"},
     {"print-after", 0, OPTION_LIST, "NAMES", NULL, 0, 0,
      "show the model after these passes, or after all"},
-    {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0,
+    {"file", 'o', OPTION_TEXT, "FILE", NULL, 0, 0,
      "where the result goes: .onnx, .mfc or .dot; otherwise text to standard output"},
     {"to", 't', OPTION_CHOICE, "onnx|mfc|dot", NULL, 0, 0,
      "form of the output; otherwise by its name"},

@@ -88,7 +88,7 @@ static status plan(struct cli *c, const char *target, struct extras *extras,
 
 // A path that cannot be written is reported before the search.
 static status check_paths(struct cli *c) {
-    static const char *const options[] = {"output", "initial"};
+    static const char *const options[] = {"file", "initial"};
     status st = ST_OK;
     for (size_t i = 0; i < sizeof options / sizeof *options && !st; i++) {
         const char *path = options_text(&c->options, options[i]);
@@ -101,7 +101,7 @@ static status check_paths(struct cli *c) {
 }
 
 static status run(struct cli *c) {
-    const char *target = options_text(&c->options, "output");
+    const char *target = options_text(&c->options, "file");
     struct extras extras;
     if (!target)
         return diag_error(&c->diags, DIAG_USAGE, loc_none(),
@@ -128,7 +128,7 @@ static status run(struct cli *c) {
 
 static const struct option_spec plan_options[] = {
     {"Output", 0, OPTION_GROUP, NULL, NULL, 0, 0, NULL},
-    {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0,
+    {"file", 'o', OPTION_TEXT, "FILE", NULL, 0, 0,
      "the plan to write (.onnx, .mfc or .dot); - is stdout"},
     {"report", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
      "also write a report to look at: one HTML file that needs no network"},
