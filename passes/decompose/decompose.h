@@ -67,6 +67,7 @@ struct quantized {
     value_id x, scale, zero;
     int64_t axis, block;
 };
+void decompose_fix_scale(struct decompose *d, value_id scale); // it is no parameter
 value_id decompose_dequantized(struct decompose *d, const struct quantized *q);
 value_id decompose_unpacked(struct decompose *d, int bits); // the weights [K,N] of MatMulNBits
 // An activation of the fused operators: "Relu", "LeakyRelu", …, or "" for none; p: its parameters.

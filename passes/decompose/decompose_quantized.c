@@ -25,6 +25,7 @@ static value_id operand(struct decompose *d, uint32_t k, int64_t axis) {
 static value_id rounded(struct decompose *d, value_id x, value_id scale, value_id zero) {
     struct builder *b = d->tools.b;
     struct values in = VALUES(x, scale, zero);
+    decompose_fix_scale(d, scale);
     in.n = zero.i ? 3 : 2;
     value_id q = build_op(b, "QuantizeLinear", in, NO_ATTRS);
     in.at = VALUES(q, scale, zero).at;

@@ -83,8 +83,14 @@ static value_id as_parameter(struct decompose *d, const struct quantized *q) {
     return add_weights(d, q->x, t);
 }
 
+void decompose_fix_scale(struct decompose *d, value_id scale) {
+    struct value *x = graph_value(d->tools.g, scale);
+    x->is_constant |= x->init != NULL;
+}
+
 value_id decompose_dequantized(struct decompose *d, const struct quantized *q) {
     struct grad *r = &d->tools;
+    decompose_fix_scale(d, q->scale);
     if (elem_is_float(grad_elem(r, q->x)))
         return q->x;
     bool constant = graph_value(r->g, q->x)->init && !graph_value(r->g, q->x)->is_input;
