@@ -57,11 +57,30 @@ static bool is_set(const struct pipeline *p, const char *option, const char *val
     return strcmp(options_text(p->context->options, option), value) == 0;
 }
 
-static status write_start(const struct model *m, const char *path, struct outputs *together,
-                          struct diags *d) {
+// The step that applies accumulated gradients, made of the model as it was read.
+static status make_update(struct pipeline *p, struct pass_context *c) {
+    struct options o;
+    if (!options_copy(c->options, c->arena, &o))
+        return diag_out_of_memory(c->diags);
+    status st = options_set(&o, c->diags, "gradients", "inputs");
+    c->options = &o;
+    if (!st)
+        st = step_make_costed(p->unchanged, c);
+    return st ? st : step_record(p->unchanged, &o, c->diags);
+}
+
+static status write_start(struct pipeline *p, const char *path, struct outputs *together) {
+    struct state_sources from = {.step = {p->model, p->unchanged}};
+    struct diags *d = p->context->diags;
     struct tensors start;
-    status st = state_start(m, NULL, m->arena, d, &start);
-    return st ? st : state_write(&start, m, path, together, d);
+    status st = state_start(&from, p->model->arena, d, &start);
+    return st ? st : state_write(&start, p->model, path, together, d);
+}
+
+static status write_update(struct pipeline *p, const char *path, struct outputs *together) {
+    if (is_set(p, "weights", "inputs"))
+        weights_detach(p->unchanged);
+    return load_save_plan(p->unchanged, path, together, p->context->diags);
 }
 
 status pipeline_write(struct pipeline *p, const char *path, struct outputs *together) {
@@ -70,7 +89,12 @@ status pipeline_write(struct pipeline *p, const char *path, struct outputs *toge
     const char *initial = options_text(c->options, "initial");
     const char *folder = options_text(c->options, "split");
 
-    status st = initial ? write_start(m, initial, together, c->diags) : ST_OK;
+    struct pass_context own = *c;
+    status st = p->unchanged ? make_update(p, &own) : ST_OK;
+    if (!st && initial)
+        st = write_start(p, initial, together);
+    if (!st && p->unchanged)
+        st = write_update(p, options_text(c->options, "update"), together);
     if (!st && is_set(p, "weights", "inputs"))
         weights_detach(m);
     if (!st && is_set(p, "annotate", "onnx"))

@@ -8,6 +8,7 @@
 
 struct pipeline {
     struct model *model;                 // read by load.h; becomes the plan
+    struct model *unchanged;             // a copy of it, for --update; or NULL
     struct pass_context *context;        // its arena holds what the facts point to
     const char *passes;                  // a text pipeline instead of the default one; or NULL
     const struct plan_watch *watch;      // of the search for one device, or NULL

@@ -8,6 +8,8 @@
 #include "ir/base/limits.h"
 #include "ir/half.h"
 
+enum { CONVERT_ELEMENTS = 1024 }; // read at once by tensor_convert
+
 bool tensor_elements(const struct tensor *t, int64_t *n) {
     *n = 1;
     bool empty = false, fits = true;
@@ -289,4 +291,35 @@ struct tensor *tensor_from_reals(struct arena *a, enum elem e, const double *val
             memcpy(raw + (size_t)i * width, &whole, width);
     }
     return t;
+}
+
+status tensor_convert(const struct tensor *t, enum elem to, struct arena *a, struct diags *d,
+                      struct tensor *out) {
+    uint8_t block[CONVERT_ELEMENTS * sizeof(double)], *raw;
+    int64_t n, n_bytes, width = elem_bits(t->elem) / 8;
+    struct tensor from;
+    struct source *memory;
+    status st = tensor_as_raw(t, a, d, &from);
+    if (st)
+        return st;
+    *out = from;
+    out->elem = to;
+    if (!tensor_elements(t, &n) || !tensor_bytes(out, &n_bytes) ||
+        !(raw = arena_alloc(a, (size_t)n_bytes)))
+        return diag_out_of_memory(d);
+    for (int64_t i = 0; i < n && !st; i += CONVERT_ELEMENTS) {
+        int64_t part = n - i < CONVERT_ELEMENTS ? n - i : CONVERT_ELEMENTS, unused;
+        double x;
+        st = span_read((struct span){from.data.source, from.data.offset + i * width, part * width},
+                       d, block);
+        for (int64_t k = 0; k < part && !st; k++) {
+            raw_element(t->elem, block, k, &unused, &x);
+            put_real(to, raw, i + k, x);
+        }
+    }
+    if (!st)
+        st = source_memory(a, d, raw, n_bytes, &memory);
+    if (!st)
+        out->data = (struct span){.source = memory, .n_bytes = n_bytes};
+    return st;
 }

@@ -68,6 +68,10 @@ double tensor_raw_real(enum elem e, const uint8_t *raw, int64_t i);
 // A new RAW tensor of f32 zeros, and where to write its elements. NULL: out of memory.
 struct tensor *tensor_floats(struct arena *a, const int64_t *dims, int32_t rank, float **at);
 
+// The tensor in another element type; both are f16, bf16, f32 or f64. Rounds to nearest.
+status tensor_convert(const struct tensor *t, enum elem to, struct arena *a, struct diags *d,
+                      struct tensor *out);
+
 // New RAW tensors in memory. Values are converted to the element type (integers, bool, f16, bf16,
 // f32, f64). NULL: out of memory.
 struct tensor *tensor_from_ints(struct arena *a, enum elem e, const int64_t *values,

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "ir/half.h"
 #include "ir/keys.h"
 
 #define SHOWN_UNKNOWN 3
@@ -19,7 +18,11 @@ struct exporter {
 
 // Names of a training step's own state that stands for no value of the model.
 static bool is_own_name(const char *name) {
-    return strcmp(name, "step") == 0;
+    static const char *const names[] = {"step", "loss_scale", "good_steps"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
 }
 
 // State of the optimizer: KIND(NAME), where NAME is a parameter.
@@ -47,38 +50,13 @@ static status misfit(struct exporter *x, const struct tensor *t, const struct ty
                       str_text(&have));
 }
 
-// A parameter of 16 bits whose master copy has 32.
+// A parameter of 16 bits of which the state has a copy of 32.
 static status narrow(struct exporter *x, const struct tensor *t, enum elem to,
                      struct tensor **out) {
-    struct tensor raw;
-    struct source *memory;
-    int64_t n;
-    status st = tensor_as_raw(t, x->m->arena, x->c->diags, &raw);
-    if (st)
-        return st;
-    if (!tensor_elements(t, &n))
+    if (!(*out = ARENA_NEW(x->m->arena, struct tensor)))
         return diag_out_of_memory(x->c->diags);
-    float block[1024];
-    uint16_t *bits = ARENA_ARRAY(x->m->arena, uint16_t, n);
-    for (int64_t i = 0; bits && i < n && !st; i += 1024) {
-        int64_t part = n - i < 1024 ? n - i : 1024;
-        struct span s = {raw.data.source, raw.data.offset + i * 4, part * 4};
-        st = span_read(s, x->c->diags, block);
-        for (int64_t k = 0; k < part && !st; k++)
-            bits[i + k] =
-                to == ELEM_F16 ? half_from_double(block[k]) : bfloat_from_double(block[k]);
-    }
-    if (!bits)
-        return diag_out_of_memory(x->c->diags);
-    if (!st)
-        st = source_memory(x->m->arena, x->c->diags, bits, n * 2, &memory);
-    if (st || !(*out = arena_copy(x->m->arena, t, sizeof *t)))
-        return st ? st : diag_out_of_memory(x->c->diags);
-    (*out)->elem = to;
-    (*out)->payload = PAYLOAD_RAW;
-    (*out)->data = (struct span){.source = memory, .n_bytes = n * 2};
     x->facts->n_changed++;
-    return ST_OK;
+    return tensor_convert(t, to, x->m->arena, x->c->diags, *out);
 }
 
 // The tensor in the type of the model.
@@ -155,7 +133,7 @@ static status put(struct exporter *x, value_id v, struct tensor *t) {
 
 static status replace(struct exporter *x, const struct tensor *t) {
     value_id v = state_find(x->g, t->name);
-    struct tensor *fitted;
+    struct tensor *fitted = NULL;
     if (!v.i && is_optimizer_state(x, t->name)) {
         x->facts->n_left++;
         return ST_OK;

@@ -19,19 +19,18 @@ value_id state_find(const struct graph *g, const char *name) {
 
 // ---- The starting state ----
 
-// The number with which an input starts, by a line "VALUE NAME" of the metadata.
-static bool find_number(const struct model *m, const char *name, double *x) {
+// How an input starts, by a line "HOW NAME" of the metadata: a number, or "copy" for KIND(NAME)
+// that starts as a copy of NAME. NULL: the metadata do not say.
+static const char *find_start(const struct model *m, const char *name) {
     const char *line = pairs_get(&m->metadata, KEY_STATE);
     for (size_t n; line && *line; line += n + (line[n] != 0)) {
         n = strcspn(line, "\n");
         size_t n_value = strcspn(line, " \n") + 1;
         if (n_value < n && n - n_value == strlen(name) &&
-            strncmp(line + n_value, name, n - n_value) == 0) {
-            *x = strtod(line, NULL);
-            return true;
-        }
+            strncmp(line + n_value, name, n - n_value) == 0)
+            return line;
     }
-    return false;
+    return NULL;
 }
 
 // A tensor whose elements are all one number.
@@ -66,25 +65,23 @@ static const struct tensor *constant_of(const struct graph *g, value_id v) {
     return at && at->kind == ATTR_TENSOR ? at->t : NULL;
 }
 
-static status start_value(const struct model *step, const struct model *model, value_id v,
-                          struct arena *a, struct diags *d, struct tensor **out) {
-    const struct value *x = graph_value(step->graph, v);
-    const struct tensor *known = x->init;
-    double number;
-    if (!known && find_number(step, x->name, &number)) {
-        *out = of_type(a, x->type, number);
-        return *out ? ST_OK : diag_out_of_memory(d);
-    }
-    if (!known && model)
-        known = constant_of(model->graph, state_find(model->graph, x->name));
-    if (!known)
-        return diag_error(d, DIAG_STATE, loc_path(step->path, x->name),
-                          model ? "the model has no value for this input of the step; is the step "
-                                  "made from it?"
-                                : "the step holds no value for this input; give the model that it "
-                                  "was made from, too: mfc state PLAN MODEL -o FILE");
-    *out = arena_copy(a, known, sizeof *known);
-    return *out ? ST_OK : diag_out_of_memory(d);
+// The value that a step or the model has for the input; NULL: none has.
+static const struct tensor *known_value(const struct state_sources *from, const char *name) {
+    const struct tensor *t = NULL;
+    for (int i = 0; i < 2 && !t && from->step[i]; i++)
+        t = graph_value(from->step[i]->graph, graph_find(from->step[i]->graph, name))->init;
+    return t || !from->model
+               ? t
+               : constant_of(from->model->graph, state_find(from->model->graph, name));
+}
+
+static status no_value(const struct state_sources *from, const char *name, struct diags *d) {
+    return diag_error(d, DIAG_STATE, loc_path(from->step[0]->path, name),
+                      from->model
+                          ? "the model has no value for this input of the step; is the step made "
+                            "from it?"
+                          : "the step holds no value for this input; give the model that it was "
+                            "made from, too: mfc state PLAN MODEL -o FILE");
 }
 
 // The input NAME of an output next(NAME) or grad(NAME); VALUE_NONE: it is another output.
@@ -102,41 +99,85 @@ static value_id input_of(const struct graph *g, value_id out, const char *kind,
     return v.i && graph_value(g, v)->is_input ? v : VALUE_NONE;
 }
 
-// A gradient may be that of an input that is data.
-static bool is_parameter(const struct model *step, const struct model *model, value_id v) {
-    const struct value *x = graph_value(step->graph, v);
-    return x->init || (model && constant_of(model->graph, state_find(model->graph, x->name)));
+struct starting {
+    const struct state_sources *from;
+    struct diags *d;
+    struct tensors *out;
+};
+
+// A copy with the element type of the input: the master copy of a parameter of 16 bits.
+static status start_copy(struct starting *s, const struct value *x, struct tensor **out) {
+    struct arena *a = s->out->arena;
+    const char *inner = strchr(x->name, '(');
+    char *name = inner ? arena_copy(a, inner + 1, strlen(inner)) : NULL;
+    *out = ARENA_NEW(a, struct tensor);
+    if (!name || !*out)
+        return diag_out_of_memory(s->d);
+    name[strlen(name) - 1] = 0;
+    const struct tensor *known = known_value(s->from, name);
+    return known ? tensor_convert(known, x->type->elem, a, s->d, *out)
+                 : no_value(s->from, name, s->d);
 }
 
-static status add_start(const struct model *step, const struct model *model, value_id v,
-                        struct diags *d, struct tensors *out) {
+static status start_value(struct starting *s, const struct model *step, value_id v,
+                          struct tensor **t) {
+    const struct value *x = graph_value(step->graph, v);
+    const char *start = find_start(step, x->name);
+    const struct tensor *known = known_value(s->from, x->name);
+    if (start && strncmp(start, "copy ", 5) == 0)
+        return start_copy(s, x, t);
+    if (!known && !start)
+        return no_value(s->from, x->name, s->d);
+    *t = known ? arena_copy(s->out->arena, known, sizeof *known)
+               : of_type(s->out->arena, x->type, strtod(start, NULL));
+    return *t ? ST_OK : diag_out_of_memory(s->d);
+}
+
+static status add_start(struct starting *s, const struct model *step, value_id v) {
     const char *name = graph_value(step->graph, v)->name;
-    struct tensor *t;
-    if (tensors_find(out, name))
+    struct tensor *t = NULL;
+    if (tensors_find(s->out, name))
         return ST_OK;
-    status st = start_value(step, model, v, out->arena, d, &t);
+    status st = start_value(s, step, v, &t);
     if (st)
         return st;
     t->name = name;
     t->doc = NULL;
-    return tensors_add(out, t) ? ST_OK : diag_out_of_memory(d);
+    return tensors_add(s->out, t) ? ST_OK : diag_out_of_memory(s->d);
 }
 
-status state_start(const struct model *step, const struct model *model, struct arena *a,
-                   struct diags *d, struct tensors *out) {
+// Parameters, with a value of their own or with a gradient (which data may have, too), and what is
+// fed back.
+static status add_step(struct starting *s, const struct model *step) {
     const struct graph *g = step->graph;
-    struct arena scratch = arena_make(a->mem);
+    struct arena scratch = arena_make(s->out->arena->mem);
     status st = ST_OK;
-    *out = tensors_make(a);
+    for (size_t i = 0; i < g->inputs.n; i++) {
+        status one =
+            graph_value(g, g->inputs.at[i])->init ? add_start(s, step, g->inputs.at[i]) : ST_OK;
+        st = st ? st : one;
+    }
     for (size_t i = 0; i < g->outputs.n; i++) {
         value_id v = input_of(g, g->outputs.at[i], "next(", &scratch);
-        status one = v.i ? add_start(step, model, v, d, out) : ST_OK;
+        status one = v.i ? add_start(s, step, v) : ST_OK;
         v = input_of(g, g->outputs.at[i], "grad(", &scratch);
-        if (!one && v.i && is_parameter(step, model, v))
-            one = add_start(step, model, v, d, out);
+        if (!one && v.i && known_value(s->from, graph_value(g, v)->name))
+            one = add_start(s, step, v);
         st = st ? st : one;
     }
     arena_free(&scratch);
+    return st;
+}
+
+status state_start(const struct state_sources *from, struct arena *a, struct diags *d,
+                   struct tensors *out) {
+    struct starting s = {from, d, out};
+    status st = ST_OK;
+    *out = tensors_make(a);
+    for (int i = 0; i < 2 && from->step[i]; i++) {
+        status one = add_step(&s, from->step[i]);
+        st = st ? st : one;
+    }
     return st;
 }
 

@@ -7,10 +7,16 @@
 #include "ir/graph.h"
 #include "ir/state/tensors.h"
 
-// The starting state of a step. Values of parameters that are plain inputs of the step are those of
-// `model`, which may be NULL; it is the model that the step was made from.
-status state_start(const struct model *step, const struct model *model, struct arena *a,
-                   struct diags *d, struct tensors *out);
+// The models that a starting state is made of: a step, also the step that applies accumulated
+// gradients, and, if the steps do not hold their weights, the model that they were made from.
+struct state_sources {
+    const struct model *step[2]; // the second may be NULL
+    const struct model *model;   // may be NULL
+};
+
+// The starting state of the steps together.
+status state_start(const struct state_sources *from, struct arena *a, struct diags *d,
+                   struct tensors *out);
 
 // Writes safetensors, unless the path ends with .onnx: then a model without nodes, whose outputs
 // are the tensors. `like` gives its operator set. `together`: the file becomes visible with these;

@@ -313,6 +313,27 @@ static status engine_open(struct engine *e, struct model *m, struct pass_context
     return e->trained && e->depends && e->to_loss && e->grad ? ST_OK : diag_out_of_memory(c->diags);
 }
 
+// The gradient of the loss itself: 1, or the input loss_scale.
+static void seed(struct engine *e, value_id loss) {
+    enum elem elem = graph_value(e->g, loss)->type->elem;
+    e->b.scope = "grad";
+    if (strcmp(options_text(e->c->options, "loss-scale"), "none") == 0) {
+        e->grad[loss.i] = build_scalar(&e->b, elem, 1);
+        return;
+    }
+    const struct type *t = type_tensor(e->m->arena, ELEM_F32, NULL, 0);
+    value_id scale = t ? graph_add_value(e->g, "loss_scale", t) : VALUE_NONE;
+    if (!scale.i || !graph_add_input(e->g, scale)) {
+        e->b.failed = diag_error(e->c->diags, DIAG_MALFORMED, loc_path(e->m->path, "loss_scale"),
+                                 "the model has a value of this name already, which --loss-scale "
+                                 "needs; rename it");
+        return;
+    }
+    e->grad[loss.i] = elem == ELEM_F32
+                          ? scale
+                          : build_op(&e->b, "Cast", VALUES(scale), ATTRS(attr_int("to", elem)));
+}
+
 static status run(struct model *m, struct pass_context *c) {
     assert(m->graph->outputs.n > 0);
     struct engine e;
@@ -330,8 +351,7 @@ static status run(struct model *m, struct pass_context *c) {
                           "the loss does not depend on any trained parameter");
     if ((st = refuse_unsupported(&e)))
         return st;
-    e.b.scope = "grad";
-    e.grad[loss.i] = build_scalar(&e.b, graph_value(e.g, loss)->type->elem, 1);
+    seed(&e, loss);
     st = e.b.failed;
     for (size_t i = e.n_nodes; i-- > 0 && !st;)
         if (on_path(&e, e.g->order.at[i]))

@@ -11,6 +11,7 @@
 #include "frontend/pipeline.h"
 #include "frontend/tools/extras.h"
 #include "frontend/version.h"
+#include "ir/copy.h"
 #include "solver/search_options.h"
 
 // Files beside the plan are written first and renamed into place last, so that all of them appear
@@ -69,7 +70,10 @@ static status plan(struct cli *c, const char *target, struct extras *extras,
     if (st)
         return st;
     cli_flush_diags(c);
-    st = plan_watched(c, &p);
+    if (options_given(&c->options, "update") && !(p.unchanged = model_copy(p.model, &c->arena)))
+        st = diag_out_of_memory(&c->diags);
+    if (!st)
+        st = plan_watched(c, &p);
     if (!st)
         summary_print(&summary, &p.facts, target, c->verbose);
     if (!st)
@@ -88,7 +92,7 @@ static status plan(struct cli *c, const char *target, struct extras *extras,
 
 // A path that cannot be written is reported before the search.
 static status check_paths(struct cli *c) {
-    static const char *const options[] = {"file", "initial"};
+    static const char *const options[] = {"file", "initial", "update"};
     status st = ST_OK;
     for (size_t i = 0; i < sizeof options / sizeof *options && !st; i++) {
         const char *path = options_text(&c->options, options[i]);
@@ -116,6 +120,11 @@ static status run(struct cli *c) {
         !options_given(&c->options, "rig"))
         return diag_error(&c->diags, DIAG_USAGE, loc_none(),
                           "--annotate onnx needs --rig: without it there is one device");
+    if ((options_int(&c->options, "accumulate") > 1) != options_given(&c->options, "update"))
+        return diag_error(
+            &c->diags, DIAG_USAGE, loc_none(),
+            "--accumulate and --update belong together: the second is the file of the "
+            "step that applies the accumulated gradients");
     struct outputs together = outputs_make(&c->arena, &c->diags);
     status st = extras_open(&extras, &c->options, c->arguments[0], target, &together);
     if (!st)
@@ -140,6 +149,8 @@ static const struct option_spec plan_options[] = {
      "form of the parameters: initializers that can be fed, or plain inputs"},
     {"initial", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
      "also write the starting state: safetensors, or .onnx for a model of constants"},
+    {"update", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
+     "with --accumulate: the step that applies the sum of the gradients"},
     {"passes", 0, OPTION_TEXT, "LIST", NULL, 0, 0,
      "run these passes instead of the default pipeline"},
 #include "frontend/inputs/rig_options.def"

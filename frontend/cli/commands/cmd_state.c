@@ -5,19 +5,23 @@
 #include "frontend/load.h"
 #include "frontend/tools/training_state.h"
 #include "ir/base/file.h"
+#include "ir/keys.h"
 
-static status write(struct cli *c, const struct model *plan, const struct model *model) {
+enum { MAX_FILES = 3 };
+
+static status write(struct cli *c, const struct state_sources *from) {
     struct tensors start;
+    const char *target = options_text(&c->options, "output");
     int64_t bytes = 0, n;
-    status st = state_start(plan, model, &c->arena, &c->diags, &start);
+    status st = state_start(from, &c->arena, &c->diags, &start);
     if (!st && !start.list.n)
-        st = diag_error(&c->diags, DIAG_STATE, loc_file(plan->path),
+        st = diag_error(&c->diags, DIAG_STATE, loc_file(from->step[0]->path),
                         "has no state: it is not a training step of mfc");
     if (!st)
-        st = state_write(&start, plan, options_text(&c->options, "output"), NULL, &c->diags);
+        st = state_write(&start, from->step[0], target, NULL, &c->diags);
     for (size_t i = 0; i < start.list.n && !st; i++)
         bytes += tensor_bytes(start.list.at[i], &n) ? n : 0; // they are in one file: no overflow
-    if (st || strcmp(options_text(&c->options, "output"), "-") == 0)
+    if (st || strcmp(target, "-") == 0)
         return st;
     str_addf(&c->out, "state      %zu tensors, ", start.list.n);
     str_add_bytes(&c->out, bytes);
@@ -25,23 +29,35 @@ static status write(struct cli *c, const struct model *plan, const struct model 
     return ST_OK;
 }
 
+// A step says what it was made with, a model does not. The first file is a step in any case.
+static void take(struct state_sources *from, const struct model *m) {
+    if (!from->step[0])
+        from->step[0] = m;
+    else if (!from->step[1] && pairs_get(&m->metadata, KEY_OPTIONS))
+        from->step[1] = m;
+    else
+        from->model = m;
+}
+
 static status run(struct cli *c) {
     struct pool names = pool_make(&c->arena);
-    struct model *plan = NULL, *model = NULL;
-    const char *target = options_text(&c->options, "output");
-    if (!target)
+    struct model *m[MAX_FILES] = {0};
+    struct state_sources from = {0};
+    status st = ST_OK;
+    if (!options_given(&c->options, "output"))
         return diag_error(&c->diags, DIAG_USAGE, loc_none(),
                           "no output is given: mfc state %s -o start.safetensors", c->arguments[0]);
-    status st = load_model(&c->arena, &names, &c->diags, c->arguments[0], &plan);
-    if (st)
-        return st;
-    if (c->n_arguments > 1)
-        st = load_model(&c->arena, &names, &c->diags, c->arguments[1], &model);
-    if (!st) {
-        st = write(c, plan, model);
-        model_close(model);
+    for (size_t i = 0; i < c->n_arguments && !st; i++) {
+        st = load_model(&c->arena, &names, &c->diags, c->arguments[i], &m[i]);
+        if (st)
+            m[i] = NULL; // the reader has closed it
+        else
+            take(&from, m[i]);
     }
-    model_close(plan);
+    if (!st)
+        st = write(c, &from);
+    for (int i = 0; i < MAX_FILES; i++)
+        model_close(m[i]);
     return st;
 }
 
@@ -53,14 +69,16 @@ static const struct option_spec state_options[] = {
 const struct command cmd_state = {
     .name = "state",
     .summary = "write the starting state of a training step, as a checkpoint",
-    .arguments = "PLAN [MODEL]",
+    .arguments = "PLAN [UPDATE] [MODEL]",
     .description =
         "Writes what a training loop feeds back: parameters, running statistics and the state of "
         "the optimizer, each under the name of the step's input. A loop that writes the same "
-        "tensors has made a checkpoint. Values that the plan does not hold (--weights inputs) are "
-        "those of MODEL, from which it was made.",
+        "tensors has made a checkpoint. UPDATE is the file of --update, which has state, too. "
+        "Values "
+        "that the steps do not hold (--weights inputs) are those of MODEL, from which they were "
+        "made.",
     .min_arguments = 1,
-    .max_arguments = 2,
+    .max_arguments = MAX_FILES,
     .options = state_options,
     .run = run,
 };
