@@ -1,26 +1,44 @@
 // The baseline step and the options that make it: see step.h.
 #include "passes/plan/step.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "ir/keys.h"
 
 // Several times: fold, because decompositions and unrolling make shape arithmetic, and gradients
 // arithmetic of constants; simplify, because gradients transpose what was transposed; dce, because
-// gradients that no parameter needs are built too.
+// gradients that no parameter needs are built too. A training step is the first part and the
+// second; with --eval, the first and the third.
 static const struct pass *const step_passes[] = {
     &pass_inline, &pass_upgrade,   &pass_truncate, &pass_shapes,   &pass_fold, &pass_decompose,
     &pass_fold,   &pass_unroll,    &pass_fold,     &pass_simplify, &pass_dce,  &pass_loss,
-    &pass_grad,   &pass_optimizer, &pass_fold,     &pass_simplify, &pass_dce};
+    &pass_grad,   &pass_optimizer, &pass_fold,     &pass_simplify, &pass_dce,  &pass_evaluate,
+    &pass_fold,   &pass_simplify,  &pass_dce};
 
-enum { N_STEP_PASSES = sizeof step_passes / sizeof *step_passes };
+enum {
+    N_FORWARD = 12,
+    N_GRADIENTS = 5,
+    N_EVALUATION = 4,
+    N_STEP_PASSES = sizeof step_passes / sizeof *step_passes
+};
+
+static_assert(N_FORWARD + N_GRADIENTS + N_EVALUATION == N_STEP_PASSES, "parts of step_passes");
+
+static status make_part(struct model *m, struct pass_context *c, size_t first, size_t n) {
+    return pass_run_all((struct pass_pipeline){step_passes + first, n}, m, c);
+}
 
 status step_make(struct model *m, struct pass_context *c) {
     if (pairs_get(&m->metadata, KEY_OPTIONS))
         return diag_error(c->diags, DIAG_USAGE, loc_file(m->path),
                           "this is a training step of mfc already; give the model that it was made "
                           "from");
-    return pass_run_all((struct pass_pipeline){step_passes, N_STEP_PASSES}, m, c);
+    status st = make_part(m, c, 0, N_FORWARD);
+    if (st)
+        return st;
+    return options_flag(c->options, "eval") ? make_part(m, c, N_FORWARD + N_GRADIENTS, N_EVALUATION)
+                                            : make_part(m, c, N_FORWARD, N_GRADIENTS);
 }
 
 status step_make_costed(struct model *m, struct pass_context *c) {

@@ -104,6 +104,19 @@ static status check_paths(struct cli *c) {
                                                       : output_probe(&c->arena, &c->diags, folder);
 }
 
+// Without gradients there is little to plan: it is done when a budget is given.
+static status check_evaluation(struct cli *c) {
+    static const char *const training[] = {"optimizer", "grad-input", "accumulate"};
+    if (!options_flag(&c->options, "eval"))
+        return ST_OK;
+    for (size_t i = 0; i < sizeof training / sizeof *training; i++)
+        if (options_given(&c->options, training[i]))
+            return diag_error(&c->diags, DIAG_USAGE, loc_none(),
+                              "--%s needs gradients, which --eval leaves out", training[i]);
+    bool plans = options_given(&c->options, "budget") || options_given(&c->options, "overhead");
+    return plans ? ST_OK : options_set(&c->options, &c->diags, "budget", "none");
+}
+
 static status run(struct cli *c) {
     const char *target = options_text(&c->options, "file");
     struct extras extras;
@@ -120,13 +133,16 @@ static status run(struct cli *c) {
         !options_given(&c->options, "rig"))
         return diag_error(&c->diags, DIAG_USAGE, loc_none(),
                           "--annotate onnx needs --rig: without it there is one device");
+    status st = check_evaluation(c);
+    if (st)
+        return st;
     if ((options_int(&c->options, "accumulate") > 1) != options_given(&c->options, "update"))
         return diag_error(
             &c->diags, DIAG_USAGE, loc_none(),
             "--accumulate and --update belong together: the second is the file of the "
             "step that applies the accumulated gradients");
     struct outputs together = outputs_make(&c->arena, &c->diags);
-    status st = extras_open(&extras, &c->options, c->arguments[0], target, &together);
+    st = extras_open(&extras, &c->options, c->arguments[0], target, &together);
     if (!st)
         st = check_paths(c);
     if (!st)
