@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "frontend/tools/merge_adapters.h"
 #include "ir/keys.h"
 
 #define SHOWN_UNKNOWN 3
@@ -25,17 +26,22 @@ static bool is_own_name(const char *name) {
     return false;
 }
 
-// State of the optimizer: KIND(NAME), where NAME is a parameter.
+// State of the optimizer: KIND(NAME), where NAME is a parameter, or KIND(NAME) in its turn.
 static bool is_optimizer_state(struct exporter *x, const char *name) {
-    const char *open = strchr(name, '(');
-    size_t n = open ? strlen(open) : 0;
-    if (n < 3 || open[n - 1] != ')')
-        return is_own_name(name);
-    char *inner = arena_copy(x->c->arena, open + 1, n - 1);
-    if (!inner)
-        return false;
-    inner[n - 2] = 0;
-    return state_find(x->g, inner).i != 0;
+    while (!is_own_name(name)) {
+        const char *open = strchr(name, '(');
+        size_t n = open ? strlen(open) : 0;
+        if (n < 3 || open[n - 1] != ')')
+            return false;
+        char *inner = arena_copy(x->c->arena, open + 1, n - 1);
+        if (!inner)
+            return false;
+        inner[n - 2] = 0;
+        if (state_find(x->g, inner).i)
+            return true;
+        name = inner;
+    }
+    return true;
 }
 
 static status misfit(struct exporter *x, const struct tensor *t, const struct type *want) {
@@ -75,65 +81,18 @@ static status fit(struct exporter *x, const struct tensor *t, const struct type 
     return *out ? ST_OK : diag_out_of_memory(x->c->diags);
 }
 
-static const struct tensor *constant_of(const struct graph *g, node_id def) {
-    const struct attr *value = node_attr(graph_node(g, def), "value");
-    return value && value->kind == ATTR_TENSOR ? value->t : NULL;
-}
-
 // The type that the model gives the value.
 static const struct type *type_of(struct exporter *x, value_id v) {
     const struct value *old = graph_value(x->g, v);
-    const struct tensor *t = old->init;
-    if (!t && old->def.i && graph_node(x->g, old->def)->op == OP_Constant)
-        t = constant_of(x->g, old->def);
+    const struct tensor *t = state_constant(x->g, v);
     return t ? tensor_type(x->c->arena, t) : old->type;
-}
-
-// An input that has a value now is a constant, as initializers are from IR version 4 on.
-static void drop_input(struct graph *g, value_id v) {
-    size_t n = 0;
-    for (size_t i = 0; i < g->inputs.n; i++)
-        if (!value_same(g->inputs.at[i], v))
-            g->inputs.at[n++] = g->inputs.at[i];
-    g->inputs.n = n;
-    graph_value(g, v)->is_input = false;
-}
-
-static void keep_facts(struct tensor *t, const struct tensor *old) {
-    t->name = old->name;
-    t->doc = old->doc;
-    t->metadata = old->metadata;
-}
-
-static status put(struct exporter *x, value_id v, struct tensor *t) {
-    struct graph *g = x->g;
-    struct value *old = graph_value(g, v);
-    const struct node *def = old->def.i ? graph_node(g, old->def) : NULL;
-    const char *value = pool_intern(x->m->pool, "value");
-    if (!value || !(t->name = pool_intern(x->m->pool, t->name)))
-        return diag_out_of_memory(x->c->diags);
-    if (old->init) {
-        keep_facts(t, old->init);
-        old->init = t;
-        return ST_OK;
-    }
-    if (def && def->op == OP_Constant && constant_of(g, old->def)) {
-        keep_facts(t, constant_of(g, old->def));
-        struct attr a = {.name = value, .kind = ATTR_TENSOR, .n = 1, .t = t};
-        return graph_set_attr(g, old->def, a) ? ST_OK : diag_out_of_memory(x->c->diags);
-    }
-    if (def) {
-        graph_remove_node(g, old->def);
-        graph_sweep(g);
-    }
-    if (old->is_input && x->m->ir_version >= 4)
-        drop_input(g, v);
-    return graph_add_init(g, v, t) ? ST_OK : diag_out_of_memory(x->c->diags);
 }
 
 static status replace(struct exporter *x, const struct tensor *t) {
     value_id v = state_find(x->g, t->name);
     struct tensor *fitted = NULL;
+    if (!v.i && adapter_is_part(t->name))
+        return ST_OK; // merged at the end
     if (!v.i && is_optimizer_state(x, t->name)) {
         x->facts->n_left++;
         return ST_OK;
@@ -145,7 +104,7 @@ static status replace(struct exporter *x, const struct tensor *t) {
                                 "the model has no parameter of this name, but the state has");
     status st = fit(x, t, type_of(x, v), &fitted);
     if (!st)
-        st = put(x, v, fitted);
+        st = state_put(x->m, v, fitted, x->c->diags);
     x->facts->n_replaced += !st;
     return st;
 }
@@ -176,7 +135,9 @@ status export_model(struct model *m, const struct tensors *state, struct pass_co
                    "%lld more tensors of the state are not in the model; is it the model that the "
                    "step was made from?",
                    (long long)(x.n_unknown - SHOWN_UNKNOWN));
-    if (!st && !out->n_replaced)
+    if (!st)
+        st = merge_adapters(m, state, c->diags, &out->n_merged);
+    if (!st && !out->n_replaced && !out->n_merged)
         st = diag_error(c->diags, DIAG_STATE, loc_file(m->path),
                         "the state has none of the model's parameters");
     out->n_untouched = count_untouched(&x, state);

@@ -17,6 +17,57 @@ value_id state_find(const struct graph *g, const char *name) {
     return op == OP_Constant || op == OP_ConstantOfShape ? v : VALUE_NONE;
 }
 
+const struct tensor *state_constant(const struct graph *g, value_id v) {
+    const struct value *x = graph_value(g, v);
+    if (!v.i || x->init || !x->def.i)
+        return v.i ? x->init : NULL;
+    const struct node *n = graph_node(g, x->def);
+    const struct attr *at = n->op == OP_Constant ? node_attr(n, "value") : NULL;
+    return at && at->kind == ATTR_TENSOR ? at->t : NULL;
+}
+
+// An input that has a value now is a constant, as initializers are from IR version 4 on.
+static void drop_input(struct graph *g, value_id v) {
+    size_t n = 0;
+    for (size_t i = 0; i < g->inputs.n; i++)
+        if (!value_same(g->inputs.at[i], v))
+            g->inputs.at[n++] = g->inputs.at[i];
+    g->inputs.n = n;
+    graph_value(g, v)->is_input = false;
+}
+
+static void keep_facts(struct tensor *t, const struct tensor *old) {
+    t->name = old->name;
+    t->doc = old->doc;
+    t->metadata = old->metadata;
+}
+
+status state_put(struct model *m, value_id v, struct tensor *t, struct diags *d) {
+    struct graph *g = m->graph;
+    struct value *old = graph_value(g, v);
+    const struct node *def = old->def.i ? graph_node(g, old->def) : NULL;
+    const char *value = pool_intern(m->pool, "value");
+    if (!value || !(t->name = pool_intern(m->pool, t->name)))
+        return diag_out_of_memory(d);
+    if (old->init) {
+        keep_facts(t, old->init);
+        old->init = t;
+        return ST_OK;
+    }
+    if (def && def->op == OP_Constant && state_constant(g, v)) {
+        keep_facts(t, state_constant(g, v));
+        struct attr a = {.name = value, .kind = ATTR_TENSOR, .n = 1, .t = t};
+        return graph_set_attr(g, old->def, a) ? ST_OK : diag_out_of_memory(d);
+    }
+    if (def) {
+        graph_remove_node(g, old->def);
+        graph_sweep(g);
+    }
+    if (old->is_input && m->ir_version >= 4)
+        drop_input(g, v);
+    return graph_add_init(g, v, t) ? ST_OK : diag_out_of_memory(d);
+}
+
 // ---- The starting state ----
 
 // How an input starts, by a line "HOW NAME" of the metadata: a number, or "copy" for KIND(NAME)
@@ -55,16 +106,6 @@ static struct tensor *of_type(struct arena *a, const struct type *t, double x) {
     return x == 0 ? zeros : filled(a, t->elem, dims, t->rank, x);
 }
 
-// The tensor of a Constant node, or the initializer.
-static const struct tensor *constant_of(const struct graph *g, value_id v) {
-    const struct value *x = graph_value(g, v);
-    if (!v.i || x->init || !x->def.i)
-        return v.i ? x->init : NULL;
-    const struct node *n = graph_node(g, x->def);
-    const struct attr *at = n->op == OP_Constant ? node_attr(n, "value") : NULL;
-    return at && at->kind == ATTR_TENSOR ? at->t : NULL;
-}
-
 // The value that a step or the model has for the input; NULL: none has.
 static const struct tensor *known_value(const struct state_sources *from, const char *name) {
     const struct tensor *t = NULL;
@@ -72,7 +113,7 @@ static const struct tensor *known_value(const struct state_sources *from, const 
         t = graph_value(from->step[i]->graph, graph_find(from->step[i]->graph, name))->init;
     return t || !from->model
                ? t
-               : constant_of(from->model->graph, state_find(from->model->graph, name));
+               : state_constant(from->model->graph, state_find(from->model->graph, name));
 }
 
 static status no_value(const struct state_sources *from, const char *name, struct diags *d) {
@@ -216,7 +257,7 @@ static status read_model(struct state_file *f, struct arena *a, struct diags *d)
     const struct graph *g = f->model->graph;
     f->tensors = tensors_make(a);
     for (size_t i = 1; i < g->values.n; i++) {
-        const struct tensor *t = constant_of(g, (value_id){(uint32_t)i});
+        const struct tensor *t = state_constant(g, (value_id){(uint32_t)i});
         struct tensor *copy = t ? arena_copy(a, t, sizeof *t) : NULL;
         if (!t)
             continue;

@@ -38,3 +38,7 @@ void state_close(struct state_file *f);
 // The value of the model that a tensor of the state stands for: an initializer, the result of a
 // Constant or ConstantOfShape, or an input. VALUE_NONE: there is none.
 value_id state_find(const struct graph *g, const char *name);
+// Its tensor: the initializer, or that of the Constant node; NULL: it has none.
+const struct tensor *state_constant(const struct graph *g, value_id v);
+// Gives it another tensor, of the same type and shape. What had no value becomes an initializer.
+status state_put(struct model *m, value_id v, struct tensor *t, struct diags *d);

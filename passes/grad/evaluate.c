@@ -2,6 +2,7 @@
 // parameters and the running statistics that training changes become inputs, under the same names
 // as in the step; then training mode is switched off.
 #include "passes/grad/grad.h"
+#include "passes/grad/lora.h"
 
 static const struct option_spec options[] = {
     {"Loss and training", 0, OPTION_GROUP, NULL, NULL, 0, 0, NULL},
@@ -25,6 +26,8 @@ static status run(struct model *m, struct pass_context *c) {
     struct graph *g = m->graph;
     bool *chosen = ARENA_ARRAY(c->arena, bool, g->values.n);
     status st = chosen ? params_choose(m, c, chosen) : diag_out_of_memory(c->diags);
+    if (!st)
+        lora_restrict(g, c->options, chosen);
     for (size_t i = 0; i < g->order.n && !st; i++) {
         const struct node *n = graph_node(g, g->order.at[i]);
         bool trains = n->op == OP_BatchNormalization && node_int(n, "training_mode", 0);

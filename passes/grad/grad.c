@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "passes/grad/lora.h"
 #include "passes/grad/loss.h"
 #include "passes/node_groups.h"
 #include "passes/pass.h"
@@ -341,6 +342,8 @@ static status run(struct model *m, struct pass_context *c) {
     value_id loss = m->graph->outputs.at[0]; // FACT_LOSS
     if (!st)
         st = params_choose(m, c, e.trained);
+    if (!st)
+        lora_restrict(e.g, c->options, e.trained);
     if (st)
         return st;
     mark_depends(&e);

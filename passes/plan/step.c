@@ -12,7 +12,7 @@
 // second; with --eval, the first and the third.
 static const struct pass *const step_passes[] = {
     &pass_inline, &pass_upgrade,   &pass_truncate, &pass_shapes,   &pass_fold, &pass_decompose,
-    &pass_fold,   &pass_unroll,    &pass_fold,     &pass_simplify, &pass_dce,  &pass_loss,
+    &pass_fold,   &pass_unroll,    &pass_fold,     &pass_simplify, &pass_dce, &pass_lora, &pass_loss,
     &pass_grad,   &pass_optimizer, &pass_fold,     &pass_simplify, &pass_dce,  &pass_evaluate,
     &pass_fold,   &pass_simplify,  &pass_dce};
 

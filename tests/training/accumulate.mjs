@@ -15,7 +15,7 @@ function unit() {
 async function microBatches(n, ...options) {
   const model = join(top, 'examples/mlp.onnx'), common = ['--optimizer', 'adamw', '--weights', 'inputs', '-q', ...options];
   mfc(model, '-o', at('whole.onnx'), '--budget', 'none', '--initial', at('whole.safetensors'), ...common);
-  mfc(model, '-o', at('part.onnx'), '--work', 100, '--batch', 32 / n, '--accumulate', n, '--update', at('update.onnx'), '--initial',
+  mfc(model, '-o', at('part.onnx'), '--method', 'keep-all', '--budget', '300%', '--batch', 32 / n, '--accumulate', n, '--update', at('update.onnx'), '--initial',
     at('part.safetensors'), ...common);
   const whole = await Trainer.create(ort, at('whole.onnx'), readFileSync(at('whole.safetensors')), quiet);
   const part = await Trainer.create(ort, at('part.onnx'), readFileSync(at('part.safetensors')), { ...quiet, update: at('update.onnx') });

@@ -30,7 +30,7 @@ const inputsOf = (session, names) => session.inputMetadata.filter((m) => names.i
 
 async function one(model, index) {
   mfc(model, '-o', at('step.onnx'), '--optimizer', 'adamw', '--weights', 'inputs', '--initial', at('start.safetensors'), '--budget',
-    index % 2 ? '90%' : 'none', '--work', 2000, '-q');
+    index % 2 ? '200%' : 'none', '--method', 'keep-all', '-q');
   mfc(model, '-o', at('grad.onnx'), '--weights', 'inputs', '--budget', 'none', '-q');
   const start = readFileSync(at('start.safetensors'));
   const trainer = await Trainer.create(ort, at('step.onnx'), start, quiet);

@@ -10,6 +10,8 @@ static void print(struct cli *c, const struct exported *x) {
     str_addf(&c->out, "replaced   %lld tensors", (long long)x->n_replaced);
     if (x->n_changed)
         str_addf(&c->out, ", of which %lld converted to 16 bits", (long long)x->n_changed);
+    if (x->n_merged)
+        str_addf(&c->out, "\nmerged     %lld adapters", (long long)x->n_merged);
     str_addf(&c->out, "\nunchanged  %lld float initializers that the state does not have\n",
              (long long)x->n_untouched);
     if (x->n_left)
