@@ -11,13 +11,13 @@
 // gradients that no parameter needs are built too. A training step is the first part and the
 // second; with --eval, the first and the third.
 static const struct pass *const step_passes[] = {
-    &pass_inline, &pass_upgrade,   &pass_truncate, &pass_shapes,   &pass_fold, &pass_decompose,
-    &pass_fold,   &pass_unroll,    &pass_fold,     &pass_simplify, &pass_dce, &pass_lora, &pass_loss,
-    &pass_grad,   &pass_optimizer, &pass_fold,     &pass_simplify, &pass_dce,  &pass_evaluate,
-    &pass_fold,   &pass_simplify,  &pass_dce};
+    &pass_inline,   &pass_upgrade, &pass_truncate,  &pass_shapes,   &pass_fold,     &pass_decompose,
+    &pass_fold,     &pass_unroll,  &pass_fold,      &pass_simplify, &pass_dce,      &pass_loss,
+    &pass_lora,     &pass_grad,    &pass_optimizer, &pass_fold,     &pass_simplify, &pass_dce,
+    &pass_evaluate, &pass_fold,    &pass_simplify,  &pass_dce};
 
 enum {
-    N_FORWARD = 12,
+    N_FORWARD = 13,
     N_GRADIENTS = 5,
     N_EVALUATION = 4,
     N_STEP_PASSES = sizeof step_passes / sizeof *step_passes
