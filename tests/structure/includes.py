@@ -42,6 +42,7 @@ MODULES = {
     "passes": (BASE + ["passes/shape"], []),
     "passes/shape": (BASE + ["passes"], []),
     "passes/grad": (BASE + ["passes", "passes/shape"], []),
+    "passes/update": (BASE + ["passes", "passes/shape"], []),
     "passes/decompose": (BASE + ["passes", "passes/shape", "passes/grad"], []),
     "passes/cost": (BASE + ["passes", "passes/shape"], []),
     "passes/rewrite": (BASE + ["passes", "passes/shape", "ir/runtime", "ir/wrapper"], []),

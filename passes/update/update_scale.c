@@ -6,7 +6,7 @@
 #include <float.h>
 #include <string.h>
 
-#include "passes/grad/update.h"
+#include "passes/update/update.h"
 
 #define GROWTH_STEPS 2000
 #define FIRST_SCALE  65536

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "ir/keys.h"
-#include "passes/grad/update.h"
 #include "passes/shape/shape.h"
+#include "passes/update/update.h"
 
 static const struct option_spec options[] = {
     {"Loss and training", 0, OPTION_GROUP, NULL, NULL, 0, 0, NULL},

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "ir/base/limits.h"
-#include "passes/grad/update.h"
+#include "passes/update/update.h"
 
 static value_id one_minus(struct update *u, value_id a) {
     return update_sub(u, update_real(u, 1), a);
