@@ -112,7 +112,7 @@ static value_id conv_dx(struct grad *r, const struct conv *c, value_id dy, value
 // summed, unless the products of all images need more memory than copies of X and dY with batch and
 // channels exchanged, which make it one product.
 static value_id taps_dw(struct grad *r, const struct conv *c, value_id x, value_id dy,
-                        value_id weights, int64_t n_taps) {
+                        int64_t n_taps) {
     const struct conv_window *w = &c->w;
     int64_t begin[LIMIT_RANK] = {0}, end[LIMIT_RANK] = {0}, axes[WINDOW_DIMS], area = 1, batch = 0;
     for (int32_t i = 0; i < w->n; i++) {
@@ -154,21 +154,28 @@ static value_id taps_dw(struct grad *r, const struct conv *c, value_id x, value_
     value_id stacked = taps[0]; // [Cin, Cout] for each tap
     if (n_taps > 1)
         stacked = build_op(r->b, "Concat", all, ATTRS(attr_int("axis", 0)));
-    stacked = grad_reshape(r, stacked, (int64_t[]){n_taps, c->cin, c->cout}, 3);
-    return grad_reshape_like(r, grad_transpose(r, stacked, (int64_t[]){2, 1, 0}), weights);
+    // To [Cout, Cin, kernel…] by one Transpose: a Reshape behind it would be a copy when the
+    // gradient is an output.
+    int64_t dims[LIMIT_RANK], perm[LIMIT_RANK] = {w->n + 1, w->n};
+    for (int32_t i = 0; i < w->n; i++) {
+        dims[i] = w->kernel[i];
+        perm[2 + i] = i;
+    }
+    dims[w->n] = c->cin;
+    dims[w->n + 1] = c->cout;
+    return grad_transpose(r, grad_reshape(r, stacked, dims, w->n + 2), perm);
 }
 
 // X as [Cin/g, g N, spatial…], dY as the kernel [Cout, N, spatial…]: the result is [Cin/g, Cout, k…
 // or more].
-static value_id conv_dw(struct grad *r, const struct conv *c, value_id x, value_id dy,
-                        value_id weights) {
+static value_id conv_dw(struct grad *r, const struct conv *c, value_id x, value_id dy) {
     const struct conv_window *w = &c->w;
     size_t n = (size_t)w->n;
     int64_t n_taps = 1;
     for (int32_t i = 0; i < w->n && n_taps <= MAX_TAPS; i++)
         n_taps *= w->kernel[i];
     if (c->group == 1 && n_taps <= MAX_TAPS && grad_elements(r, dy) > 0)
-        return taps_dw(r, c, x, dy, weights, n_taps);
+        return taps_dw(r, c, x, dy, n_taps);
     int64_t split[] = {c->n, c->group, c->cin / c->group},
             joined[] = {c->cin / c->group, c->group * c->n};
     value_id data = swap(r, regroup(r, x, 2, split, 3), 0, 2);
@@ -203,7 +210,7 @@ void back_conv(struct grad *r) {
     if (r->want[0])
         r->dx[0] = conv_dx(r, &c, r->dy[0], r->x[1], r->x[0]);
     if (r->want[1])
-        r->dx[1] = conv_dw(r, &c, r->x[0], r->dy[0], r->x[1]);
+        r->dx[1] = conv_dw(r, &c, r->x[0], r->dy[0]);
     if (grad_has(r, 2) && r->want[2])
         r->dx[2] = bias_gradient(r);
 }
@@ -238,7 +245,7 @@ void back_conv_transpose(struct grad *r) {
         r->dx[0] = dx;
     }
     if (r->want[1])
-        r->dx[1] = conv_dw(r, &c, r->dy[0], r->x[0], r->x[1]);
+        r->dx[1] = conv_dw(r, &c, r->dy[0], r->x[0]);
     if (grad_has(r, 2) && r->want[2])
         r->dx[2] = bias_gradient(r);
 }

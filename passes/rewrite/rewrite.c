@@ -188,9 +188,10 @@ static status prepare(struct rewrite *r) {
     r->reach = ARENA_ARRAY(a, uint32_t, r->n_nodes);
     r->token = ARENA_ARRAY(a, value_id, r->n_nodes);
     r->alias = ARENA_ARRAY(a, value_id, r->n_vals);
+    r->copy = ARENA_ARRAY(a, value_id, r->n_vals);
     r->known = ARENA_ARRAY(a, bool, r->n_vals);
     r->expressions = map_make(a);
-    if (!r->place || !r->reach || !r->token || !r->alias || !r->known)
+    if (!r->place || !r->reach || !r->token || !r->alias || !r->copy || !r->known)
         return diag_out_of_memory(r->c->diags);
     for (uint32_t v = 1; v < r->n_vals; v++)
         r->known[v] = ort_shapes_declared(g, (value_id){v});

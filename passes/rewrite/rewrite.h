@@ -21,6 +21,7 @@ struct rewrite {
     value_id *token;        // by node: its control token, once made
     value_id hiding_token;  // exists from the start of the step; made when first needed
     value_id *alias;        // by value: the alias that hides its shape, once made
+    value_id *copy;         // by value: a copy that may be overwritten, once made
     bool *known;            // by value: ONNX Runtime knows its shape
     value_id *unread_mask;  // by node: a Dropout's, until it is read
     bool *newly_fusible;    // by value: the plan, unlike the baseline step, lets it be fused away

@@ -2,7 +2,8 @@
 // running mean and variance over the old ones, in the memory of the operand, unless they are graph
 // outputs. For a recomputed node that memory is the caller's or an initializer's, and the next run
 // would start from other values. Such a node reads copies: Concat of one tensor is a copy, and an
-// operand that is an alias keeps it from being folded into a constant.
+// operand that is an alias keeps it from being folded into a constant. All recomputations of a node
+// share its copies: ONNX Runtime would merge equal ones, and what they write has no reader.
 #include "passes/rewrite/rewrite.h"
 
 enum { N_STATISTICS = 2, FIRST_OPERAND = 3, FIRST_OUTPUT = 1 };
@@ -16,10 +17,13 @@ void rewrite_copy_statistics(struct rewrite *r, node_id id) {
         value_id token = rewrite_hiding_token(r);
         if (!out.i || graph_value(r->g, out)->is_output || !token.i)
             continue;
-        value_id *in = &n.in[FIRST_OPERAND + k];
-        value_id alias = rewrite_anchor(r, *in, token);
-        value_id copy = build_op(&r->b, "Concat", VALUES(alias), ATTRS(attr_int("axis", 0)));
+        value_id *in = &n.in[FIRST_OPERAND + k], original = *in;
+        if (!r->copy[original.i].i) {
+            value_id alias = rewrite_anchor(r, original, token);
+            r->copy[original.i] =
+                build_op(&r->b, "Concat", VALUES(alias), ATTRS(attr_int("axis", 0)));
+        }
         if (!r->b.failed)
-            *in = copy;
+            *in = r->copy[original.i];
     }
 }
