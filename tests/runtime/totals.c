@@ -50,9 +50,9 @@ static bool predict(const char *path, const char *level, struct prediction *out)
     struct ort_events e;
     struct ort_session session;
     const struct model *m = predicted_events(path, level, &a, &e);
-    if (ort_session_of(&e, !m->was_wrapped, &a, &session))
+    if (ort_session_of(&e, !m->is_wrapped, &a, &session))
         return false;
-    out->loaded_bytes = ort_loaded_bytes(m->graph, m->was_wrapped);
+    out->loaded_bytes = ort_loaded_bytes(m->graph, m->is_wrapped);
     memcpy(out->run_bytes, session.run_bytes, sizeof out->run_bytes);
     return true;
 }
