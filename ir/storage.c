@@ -47,6 +47,12 @@ static bool new_storage(struct making *k, value_id v, bool is_persistent) {
     return !is_persistent || checked_add(s->persistent_bytes, s->bytes[i], &s->persistent_bytes);
 }
 
+bool storage_is_unwritten(const struct graph *g, const struct node *n) {
+    const struct type *a =
+        n->op == OP_MatMulInteger && n->in[0].i ? graph_value(g, n->in[0])->type : NULL;
+    return a && type_is_static(a) && a->rank == 2 && a->dims[1].size == 0;
+}
+
 // Whether a view is on another device than its source: a copy with its own storage.
 static bool is_sent(const struct graph *g, const struct node *n) {
     node_id def = graph_value(g, n->in[0])->def;
@@ -65,6 +71,8 @@ static bool node_storages(struct making *k, const struct node *n) {
             k->s->of[n->out[0].i] = k->s->of[n->in[0].i];
         else
             ok = new_storage(k, n->out[o], n->op == OP_Constant);
+        if (ok && !shares && storage_is_unwritten(k->g, n))
+            k->s->bytes[k->s->of[n->out[o].i]] = 0;
     }
     return ok;
 }

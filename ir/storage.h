@@ -32,6 +32,10 @@ bool storage_is_view(const struct storage *s, const struct node *n);
 // Whether a node takes time: neither a view nor a constant.
 bool storage_is_executed(const struct storage *s, const struct node *n);
 
+// Whether the node allocates its result and writes none of it: a product over no elements. Such a
+// result occupies no memory, but it occupies addresses (passes/steer).
+bool storage_is_unwritten(const struct graph *g, const struct node *n);
+
 // Live ranges when the nodes of `order` run, n in all, each at most once: storage s is live in
 // steps from[s] .. to[s], counted from 0. to[s] is n for an output; from[s] > to[s] if no node of
 // the order produces s. Persistent storages live in 0 .. n.

@@ -86,7 +86,7 @@ static const char *reason(struct numbering *s, uint32_t step, uint32_t plan) {
 // its operands, so diagnostics skip it.
 static bool is_structural(enum op op) {
     return op == OP_Reshape || op == OP_Slice || op == OP_Compress || op == OP_Cast ||
-           op == OP_Concat || op == OP_Unsqueeze || op == OP_Identity;
+           op == OP_Concat || op == OP_Unsqueeze || op == OP_Identity || op == OP_Shape;
 }
 
 // The first node of the plan among the ancestors of `v` whose class is not in the step. NODE_NONE:

@@ -10,8 +10,9 @@
 //     Concat(x) = x
 //
 // Their conditions need types. These are derived here from the operands, for Reshape, Slice,
-// Compress, Cast and Concat with constant operands; an unknown type disables the identity. Every
-// form of control dependency that mfc writes simplifies to the tensor that it delays.
+// Compress, Cast, Shape, MatMulInteger and Concat with constant operands; an unknown type disables
+// the identity. Every form of control dependency that mfc writes simplifies to the tensor that it
+// delays.
 #include <string.h>
 
 #include "ir/base/checked.h"
@@ -262,11 +263,31 @@ static const struct type *concat_type(struct numbering *s, const struct node *n,
     return make_type(s, x->elem, dims, x->rank);
 }
 
+// Of no dimensions: an empty vector, whatever the operand.
+static const struct type *shape_type(struct numbering *s, const struct node *n) {
+    const struct attr *end = node_attr(n, "end");
+    int64_t none = 0;
+    return end && end->kind == ATTR_INT && !end->ref && end->i == 0
+               ? make_type(s, ELEM_I64, &none, 1)
+               : NULL;
+}
+
+// Of two matrices.
+static const struct type *product_type(struct numbering *s, const uint32_t *in, uint32_t n_in) {
+    const struct type *x = type_of(s, in, n_in, 0), *y = type_of(s, in, n_in, 1);
+    if (!type_is_static(x) || !type_is_static(y) || x->rank != 2 || y->rank != 2)
+        return NULL;
+    int64_t dims[] = {x->dims[0].size, y->dims[1].size};
+    return make_type(s, ELEM_I32, dims, 2);
+}
+
 const struct type *equiv_derive(struct numbering *s, const struct node *n, const uint32_t *in,
                                 uint32_t n_in) {
     const struct type *x = type_of(s, in, n_in, 0);
     int64_t dims[LIMIT_RANK];
     int32_t rank;
+    if (n->op == OP_Shape)
+        return shape_type(s, n);
     if (!x)
         return NULL;
     switch (n->op) {
@@ -278,6 +299,8 @@ const struct type *equiv_derive(struct numbering *s, const struct node *n, const
         return compress_type(s, n, in, n_in);
     case OP_Concat:
         return concat_type(s, n, in, n_in);
+    case OP_MatMulInteger:
+        return product_type(s, in, n_in);
     case OP_Cast: {
         int64_t to = node_int(n, "to", 0);
         for (int32_t i = 0; i < x->rank && x->rank <= LIMIT_RANK; i++)

@@ -202,6 +202,37 @@ void ort_arena_write(struct ort_arena *o, uint32_t chunk, int64_t from, int64_t 
     }
 }
 
+static bool copy_list(struct arena *a, void **to, size_t *cap, const void *from, size_t n,
+                      size_t size) {
+    if (*cap < n) {
+        void *at = arena_array(a, 2 * n, size);
+        if (!at)
+            return false;
+        *to = at;
+        *cap = 2 * n;
+    }
+    if (n)
+        memcpy(*to, from, n * size);
+    return true;
+}
+
+#define COPY_LIST(to, from, list)                                                                  \
+    ((to)->list.n = (from)->list.n,                                                                \
+     copy_list((to)->a, (void **)&(to)->list.at, &(to)->list.cap, (from)->list.at, (from)->list.n, \
+               sizeof *(to)->list.at))
+
+bool ort_arena_copy(struct ort_arena *to, const struct ort_arena *from) {
+    assert(to && from && from->a && to != from && (!to->a || to->a == from->a));
+    to->a = from->a;
+    to->n_regions = from->n_regions;
+    to->next_region_bytes = from->next_region_bytes;
+    to->region_bytes = from->region_bytes;
+    to->resident_bytes = from->resident_bytes;
+    to->failed = from->failed;
+    return COPY_LIST(to, from, chunks) && COPY_LIST(to, from, unused) &&
+           COPY_LIST(to, from, free) && COPY_LIST(to, from, regions);
+}
+
 int64_t ort_arena_bytes(const struct ort_arena *o) {
     return o->resident_bytes + o->region_bytes / UNIT_BYTES * TABLE_BYTES;
 }

@@ -52,5 +52,9 @@ void ort_arena_free(struct ort_arena *o, uint32_t chunk);
 // Writes bytes of a chunk, from `from` (counted from its address) to before `to`.
 void ort_arena_write(struct ort_arena *o, uint32_t chunk, int64_t from, int64_t to);
 
+// `to` becomes a copy that shares the pages of `from`: for trials that allocate and free without
+// writing. The memory of `to` is used again; false: out of memory.
+bool ort_arena_copy(struct ort_arena *to, const struct ort_arena *from);
+
 // What the arena adds to the process: resident pages and tables.
 int64_t ort_arena_bytes(const struct ort_arena *o);

@@ -29,7 +29,7 @@ static void add_event(struct walk *w, uint32_t buffer, bool is_alloc) {
 }
 
 static uint32_t request(struct walk *w, int64_t n_bytes, enum ort_buffer_kind kind, node_id node) {
-    uint32_t b = add_buffer(w, (struct ort_buffer){n_bytes, kind, 0, node});
+    uint32_t b = add_buffer(w, (struct ort_buffer){.n_bytes = n_bytes, .kind = kind, .node = node});
     add_event(w, b, true);
     return b;
 }
@@ -38,12 +38,18 @@ static uint32_t request(struct walk *w, int64_t n_bytes, enum ort_buffer_kind ki
 static void add_output(struct walk *w, node_id id, uint32_t k) {
     const struct node *n = graph_node(w->g, id);
     uint32_t s = n->out[k].i ? w->s->of[n->out[k].i] : 0;
-    if (!s || w->s->is_persistent[s] || w->s->first[s].i != n->out[k].i || !w->s->bytes[s] ||
-        w->buffer[s])
+    if (!s || w->s->is_persistent[s] || w->s->first[s].i != n->out[k].i || w->buffer[s])
         return;
     bool is_output = graph_value(w->g, n->out[k])->is_output;
-    w->buffer[s] = request(w, w->s->bytes[s], is_output ? ORT_OUTPUT : ORT_TENSOR, id);
+    bool is_unwritten = storage_is_unwritten(w->g, n);
+    int64_t n_bytes = w->s->bytes[s];
+    if (is_unwritten && !type_bytes(graph_value(w->g, n->out[k])->type, &n_bytes))
+        n_bytes = 0;
+    if (!n_bytes)
+        return;
+    w->buffer[s] = request(w, n_bytes, is_output ? ORT_OUTPUT : ORT_TENSOR, id);
     w->out->buffers.at[w->buffer[s]].storage = s;
+    w->out->buffers.at[w->buffer[s]].is_unwritten = is_unwritten;
 }
 
 static void run_node(struct walk *w, node_id id, uint32_t step) {

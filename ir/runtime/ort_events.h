@@ -15,8 +15,9 @@ enum ort_buffer_kind {
 struct ort_buffer {
     int64_t n_bytes;
     enum ort_buffer_kind kind;
-    uint32_t storage; // of its values; 0: a workspace
-    node_id node;     // that makes it
+    uint32_t storage;  // of its values; 0: a workspace
+    bool is_unwritten; // it is allocated, and no page of it is touched
+    node_id node;      // that makes it
 };
 
 struct ort_event {

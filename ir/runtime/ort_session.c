@@ -19,10 +19,11 @@ static void alloc(struct session *s, uint32_t b) {
         if (s->plain_bytes > s->plain_peak_bytes)
             s->plain_peak_bytes = s->plain_bytes;
     } else if (s->block && s->pattern.offset[b] >= 0) {
-        ort_arena_write(&s->arena, s->block, s->pattern.offset[b],
-                        s->pattern.offset[b] + buffer->n_bytes);
+        if (!buffer->is_unwritten)
+            ort_arena_write(&s->arena, s->block, s->pattern.offset[b],
+                            s->pattern.offset[b] + buffer->n_bytes);
     } else {
-        s->chunk[b] = ort_arena_alloc(&s->arena, buffer->n_bytes, true);
+        s->chunk[b] = ort_arena_alloc(&s->arena, buffer->n_bytes, !buffer->is_unwritten);
     }
 }
 

@@ -15,8 +15,8 @@
 
 #include "ir/base/checked.h"
 #include "ir/copy.h"
-#include "ir/runtime/ort_events.h"
 #include "ir/runtime/ort_order.h"
+#include "ir/runtime/ort_requests.h"
 #include "ir/runtime/ort_session.h"
 #include "ir/runtime/ort_shapes.h"
 #include "ir/runtime/runtime_alloc.h"
@@ -166,22 +166,24 @@ status runtime_peak(const struct model *m, enum runtime how, struct arena *a, st
     return st;
 }
 
-static status events_of(const struct graph *g, bool is_wrapped, struct arena *a, struct diags *d,
-                        struct ort_events *out) {
+status ort_requests_of(const struct graph *g, bool is_wrapped, struct arena *a, struct diags *d,
+                       struct ort_requests *out) {
+    assert(g && a && d && out);
     struct ort_order o;
-    struct storage s;
     struct liveness l;
     const bool *known = ort_shapes_known(g, is_wrapped, a);
+    *out = (struct ort_requests){.g = g};
     status st = known ? ort_order(g, a, d, &o) : diag_out_of_memory(d);
     if (!st)
-        st = storage_of(g, a, d, &s);
-    struct node_list order = {o.at, o.n};
+        st = storage_of(g, a, d, &out->s);
+    if (st)
+        return st;
+    out->order = (struct node_list){o.at, o.n};
+    st = runtime_alloc(g, out->order, known, a, d, &out->s);
     if (!st)
-        st = runtime_alloc(g, order, known, a, d, &s);
-    if (!st)
-        st = liveness_of(g, &s, order, a, d, &l);
-    struct ort_execution x = {g, order, &s, &l, is_wrapped ? known : NULL};
-    if (!st && ort_events_of(&x, a, out))
+        st = liveness_of(g, &out->s, out->order, a, d, &l);
+    struct ort_execution x = {g, out->order, &out->s, &l, is_wrapped ? known : NULL};
+    if (!st && ort_events_of(&x, a, &out->e))
         st = diag_out_of_memory(d);
     return st;
 }
@@ -190,15 +192,19 @@ status runtime_events(const struct model *m, struct ort_setting how, struct aren
                       struct diags *d, struct ort_events *out) {
     assert(m && m->graph && how.level < ORT_N_LEVELS && a && d && out);
     bool folds = how.level > ORT_DISABLED && runtime_folds(m->graph);
-    if (how.level < ORT_EXTENDED && !folds)
-        return events_of(m->graph, how.is_wrapped, a, d, out);
-    struct model *copy = model_copy(m, a);
-    status st = copy ? ST_OK : diag_out_of_memory(d);
+    bool is_changed = folds || how.level >= ORT_EXTENDED;
+    struct model *copy = is_changed ? model_copy(m, a) : NULL;
+    struct ort_requests r;
+    status st = is_changed && !copy ? diag_out_of_memory(d) : ST_OK;
     if (!st && folds)
         runtime_fold(copy->graph);
-    if (!st && how.level == ORT_EXTENDED)
+    if (!st && how.level >= ORT_EXTENDED)
         st = runtime_fuse(copy->graph, a, d);
-    return st ? st : events_of(copy->graph, how.is_wrapped, a, d, out);
+    if (!st)
+        st = ort_requests_of(copy ? copy->graph : m->graph, how.is_wrapped, a, d, &r);
+    if (!st)
+        *out = r.e;
+    return st;
 }
 
 void runtime_print_top(struct str *out, const struct model *m, const struct runtime_report *r) {

@@ -59,6 +59,11 @@ status shape_constant_of_shape(struct shape *s) {
 status shape_shape(struct shape *s) {
     const struct type *x = shape_ranked(s, 0);
     struct dim n = dim_unknown();
+    if (node_int(s->n, "end", 1) == 0) { // of no dimensions, whatever the operand
+        n = dim_of(0);
+        status st = shape_set(s, 0, ELEM_I64, &n, 1);
+        return st ? st : shape_set_content(s, 0, &(struct term){0}, 0);
+    }
     if (!x)
         return shape_set(s, 0, ELEM_I64, &n, 1);
     int64_t start = node_int(s->n, "start", 0), end = node_int(s->n, "end", x->rank);
