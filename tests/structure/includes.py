@@ -46,6 +46,7 @@ MODULES = {
     "passes/decompose": (BASE + ["passes", "passes/shape", "passes/grad"], []),
     "passes/cost": (BASE + ["passes", "passes/shape"], []),
     "passes/rewrite": (BASE + ["passes", "passes/shape", "ir/runtime", "ir/wrapper"], []),
+    "passes/steer": (BASE + ["passes", "passes/shape", "ir/runtime", "solver/offsets.h", "solver/model"], []),
     "passes/remat": (PASSES + ["passes/cost"], []),
     "passes/layout": (PASSES + ["passes/remat"], []),
     "passes/plan": (PASSES + ["passes/remat", "passes/rewrite/wrap.h", "ir/check", "ir/runtime"], []),
