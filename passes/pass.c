@@ -147,11 +147,25 @@ static status verify_after(const struct pass *pass, const struct model *m,
     return st;
 }
 
+// A rule that cannot read a constant treats it as unknown. When that is for an error of reading, or
+// for want of memory, what the pass found is not about the model: the first such failure since
+// `first` ends the pass, also when another error followed from it.
+static status failure_since(const struct diags *d, size_t first, status st) {
+    for (size_t i = first; i < d->list.n; i++) {
+        status one = diag_status(d->list.at[i].code);
+        if (d->list.at[i].severity == DIAG_ERROR && (one == ST_IO || one == ST_LIMIT))
+            return one;
+    }
+    return st;
+}
+
 static status run_one(const struct pass *pass, struct model *m, const struct pass_context *c) {
     struct arena scratch = arena_make(c->arena->mem);
     struct pass_context own = *c;
     own.arena = &scratch;
+    size_t n_before = c->diags->list.n;
     status st = pass->run(m, &own);
+    st = failure_since(c->diags, n_before, st);
     arena_free(&scratch);
     if (st)
         return st;

@@ -13,6 +13,8 @@ struct wrapper {
     struct graph *outer, *plan;
     const struct node *at[N_NODES];
     bool failed; // out of memory
+    struct diags *diags;
+    bool unread; // a constant cannot be read, which was reported
 };
 
 static bool has_extras(const struct node *n) {
@@ -49,6 +51,10 @@ static bool is_constant(struct wrapper *w, value_id v, enum elem e, int32_t rank
     status st = tensor_ints(t, &scratch, &ignored, &found);
     bool same = !st && *found == x;
     w->failed |= st == ST_LIMIT;
+    if (st == ST_IO && !w->unread) { // no answer: it must not pass for another form of model
+        diags_take(w->diags, &ignored);
+        w->unread = true;
+    }
     arena_free(&scratch);
     return same;
 }
@@ -248,12 +254,12 @@ static bool take_out(struct wrapper *w, struct arena *a) {
 
 status unwrap_model(struct model *m, struct diags *d) {
     struct arena scratch = arena_make(m->arena->mem);
-    struct wrapper w = {.outer = m->graph};
+    struct wrapper w = {.outer = m->graph, .diags = d};
     status st = ST_OK;
     if (is_wrapped(&w, &scratch))
         st = take_out(&w, &scratch) ? node_table_unpack(m, m->graph, d) : diag_out_of_memory(d);
     if (w.failed)
         st = diag_out_of_memory(d);
     arena_free(&scratch);
-    return st;
+    return w.unread ? ST_IO : st;
 }

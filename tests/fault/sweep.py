@@ -36,7 +36,7 @@ CASES = {
     "export": (["convert", "m.mfc", "out.onnx"], ["out.onnx"]),
     "external": (["convert", "elsewhere/big.mfc", "out.onnx"], ["out.onnx"]),
     "inspect": (["inspect", "m.onnx", "--json", "out.json"], ["out.json"]),
-    "plan": (["m.onnx", "-o", "out.onnx", "--budget", "95%", "--runtime", "ort-lean"] + WORK, ["out.onnx"]),
+    "plan": (["m.onnx", "-o", "out.onnx", "--overhead", "5%"] + WORK, ["out.onnx"]),
     "report": (["m.onnx", "-o", "out.onnx", "--report", "out.html", "--json", "out.json", "--trace", "out.trace"] + WORK,
                ["out.onnx", "out.html", "out.json", "out.trace"]),
     "devices": (["m.onnx", "-o", "out.onnx", "--rig", "2xV100-16GB"] + WORK, ["out.onnx"]),
@@ -76,7 +76,7 @@ def setup(mfc, folder):
     shutil.copy(os.path.join(EXAMPLES, "chain.csv"), folder)
     shutil.copy(os.path.join(TOP, "tests/text/place/Inputs/two.json"), os.path.join(folder, "placement.json"))
     for arguments in (["convert", "m.mfc", "m.onnx"],
-                      ["m.onnx", "-o", "plan.onnx", "--budget", "95%", "--runtime", "ort-lean", *WORK],
+                      ["m.onnx", "-o", "plan.onnx", *WORK],
                       ["m.onnx", "-o", "placed.onnx", "--rig", "2xV100-16GB", *WORK],
                       ["solve", "chain.csv", "--budget", "60%", "-o", "schedule.json", *WORK]):
         done = run(mfc, arguments, folder)
