@@ -70,6 +70,8 @@ static void add_memory_facts(struct report_page *r) {
         fact_bytes(out, "peak in the first run", f->first_run_bytes);
         fact_bytes(out, "peak in later runs", f->later_runs_bytes);
     }
+    if (plan_facts_is_known(f->session_bytes))
+        fact_bytes(out, "session of ONNX Runtime, beside the peak", f->session_bytes);
     if (placed)
         add_device_facts(r);
     fact_bytes(out, placed ? "liveness peak of all devices together" : "liveness peak",

@@ -36,25 +36,31 @@ static int64_t text_bytes(const char *text) {
     return n > MIN_HEAP_BYTES ? n : MIN_HEAP_BYTES;
 }
 
-int64_t ort_loaded_bytes(const struct graph *g, bool is_wrapped) {
+int64_t ort_loaded_graph_bytes(const struct graph *g, bool is_wrapped) {
     assert(g);
     int64_t n_interface = (int64_t)(g->inputs.n + g->outputs.n), n_operands = 0, names = 0;
-    int64_t initializers = 0;
     for (size_t i = 0; i < g->order.n; i++) {
         const struct node *n = graph_node(g, g->order.at[i]);
         n_operands += n->n_in + n->n_out;
     }
     for (size_t v = 1; v < g->values.n; v++) {
         const struct value *x = &g->values.at[v];
-        int64_t n_bytes;
-        if (!x->def.i && !x->is_input && !x->init)
-            continue;
-        names += text_bytes(x->name);
-        if (x->init && tensor_bytes(x->init, &n_bytes))
-            initializers += n_bytes;
+        if (x->def.i || x->is_input || x->init)
+            names += text_bytes(x->name);
     }
     double factor = is_wrapped ? BRANCH_NAME_FACTOR : NAME_FACTOR;
     return SESSION_BYTES + NODE_BYTES * (int64_t)g->order.n + OPERAND_BYTES * n_operands +
            INFO_BYTES * (int64_t)g->infos.n + INTERFACE_BYTES * n_interface +
-           (int64_t)(factor * (double)names) + initializers;
+           (int64_t)(factor * (double)names);
+}
+
+int64_t ort_loaded_bytes(const struct graph *g, bool is_wrapped) {
+    assert(g);
+    int64_t initializers = 0;
+    for (size_t v = 1; v < g->values.n; v++) {
+        int64_t n_bytes;
+        if (g->values.at[v].init && tensor_bytes(g->values.at[v].init, &n_bytes))
+            initializers += n_bytes;
+    }
+    return ort_loaded_graph_bytes(g, is_wrapped) + initializers;
 }

@@ -12,3 +12,6 @@
 // Bytes of a session of the model as it is written. `is_wrapped`: in a branch of an If
 // (passes/rewrite/wrap.c).
 int64_t ort_loaded_bytes(const struct graph *g, bool is_wrapped);
+
+// The same without the initializers.
+int64_t ort_loaded_graph_bytes(const struct graph *g, bool is_wrapped);

@@ -15,6 +15,7 @@
 
 #include "ir/base/checked.h"
 #include "ir/copy.h"
+#include "ir/runtime/ort_loaded.h"
 #include "ir/runtime/ort_order.h"
 #include "ir/runtime/ort_requests.h"
 #include "ir/runtime/ort_session.h"
@@ -159,6 +160,8 @@ status runtime_peak(const struct model *m, enum runtime how, struct arena *a, st
         st = fused_peak(m, a->mem, d, &out->fused_peak_bytes);
     if (!st && how == RUNTIME_ORT)
         st = add_sessions(m, a->mem, d, out);
+    if (runtime_is_ort(how))
+        out->session_bytes = ort_loaded_graph_bytes(m->graph, m->is_wrapped);
     out->peak_bytes = out->plain_peak_bytes;
     raise(&out->peak_bytes, out->fused_peak_bytes);
     for (int i = 0; i < RUNTIME_RUNS && how != RUNTIME_ORT; i++)

@@ -113,6 +113,8 @@ static status read_peaks(const struct figures *k) {
     if (k->m->device_names.n == 0) { // levels are of a session, which runs on one device
         f->plain_peak_bytes = k->run.plain_peak_bytes;
         f->fused_peak_bytes = k->run.fused_peak_bytes;
+        if (k->run.session_bytes)
+            f->session_bytes = k->run.session_bytes;
         f->first_run_bytes = k->run.run_bytes[0];
         f->later_runs_bytes = 0;
         for (int i = 1; i < RUNTIME_RUNS; i++)

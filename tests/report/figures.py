@@ -83,13 +83,13 @@ def exact(fact):
 
 def check_json_and_files(case, plan, verified, metadata, text):
     found, claimed = verified["found"], verified["found"]["claimed"]
-    for key in ("peak_bytes", "plain_peak_bytes", "fused_peak_bytes", "first_run_bytes", "later_runs_bytes", "liveness_bytes", "fixed_bytes", "arena_bytes", "runtime",
+    for key in ("peak_bytes", "plain_peak_bytes", "fused_peak_bytes", "first_run_bytes", "later_runs_bytes", "session_bytes", "liveness_bytes", "fixed_bytes", "arena_bytes", "runtime",
                 "budget_bytes", "unplanned_peak_bytes", "unplanned_liveness_bytes", "nodes", "step_nodes", "recomputations",
                 "control_nodes"):
         same(case, f"{key} in JSON and verify", plan[key], found[key])
     for key in ("cost", "base_cost", "bound", "makespan", "cost_model"):
         same(case, f"{key} in JSON and verify", plan[key], claimed[key])
-    for key in ("peak_bytes", "plain_peak_bytes", "fused_peak_bytes", "first_run_bytes", "later_runs_bytes", "liveness_bytes", "arena_bytes",
+    for key in ("peak_bytes", "plain_peak_bytes", "fused_peak_bytes", "first_run_bytes", "later_runs_bytes", "session_bytes", "liveness_bytes", "arena_bytes",
                 "budget_bytes", "cost",
                 "base_cost", "bound", "makespan", "cost_model", "unplanned_peak_bytes", "recomputations", "control_nodes",
                 "runtime"):
