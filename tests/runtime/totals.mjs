@@ -12,7 +12,7 @@ const [mfc, totals, library, networks] = process.argv.slice(2), folder = mkdtemp
 
 function plans([name, options]) {
   const plan = join(folder, `${name}.onnx`), wrapped = join(folder, `${name}.wrapped.onnx`);
-  execFileSync(mfc, [join(networks, `${name}-op17.onnx`), '-o', plan, '-q', '--budget', '60%', '--work', '2000', '--threads', '1', ...options]);
+  execFileSync(mfc, [join(networks, `${name}-op17.onnx`), '-o', plan, '-q', '--runtime', 'ort-lean', '--budget', '60%', '--work', '2000', '--threads', '1', ...options]);
   execFileSync(mfc, ['opt', plan, '--passes=wrap', '-o', wrapped]);
   return [plan, wrapped];
 }
