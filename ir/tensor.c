@@ -196,7 +196,7 @@ status tensor_as_raw(const struct tensor *t, struct arena *a, struct diags *d, s
 status tensor_ints(const struct tensor *t, struct arena *a, struct diags *d, int64_t **out) {
     uint8_t *raw;
     int64_t n;
-    if (!elem_is_int(t->elem) && t->elem != ELEM_BOOL)
+    if (!tensor_has_ints(t))
         return wrong(t, d, "integers are needed here");
     status st = small_raw(t, a, d, &raw, &n);
     if (st)

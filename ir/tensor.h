@@ -49,6 +49,11 @@ bool tensor_elements(const struct tensor *t, int64_t *n); // false: the product 
 bool tensor_bytes(const struct tensor *t, int64_t *n_bytes);
 const struct type *tensor_type(struct arena *a, const struct tensor *t);
 
+// Whether tensor_ints can give its elements: integers or bools.
+static inline bool tensor_has_ints(const struct tensor *t) {
+    return elem_is_int(t->elem) || t->elem == ELEM_BOOL;
+}
+
 // Reads the elements as numbers. Errors: more than LIMIT_FOLD_ELEMENTS, no payload, or a payload
 // whose number of elements differs from that of the dimensions. _ints reads integers and bool,
 // _reals also floats.

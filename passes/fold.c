@@ -146,6 +146,7 @@ static bool drops_nothing(const struct fold *f, const struct node *n) {
     if (!mode)
         return true;
     if (mode->init && !mode->is_input && tensor_elements(mode->init, &count) && count == 1 &&
+        tensor_has_ints(mode->init) &&
         !tensor_ints(mode->init, f->c->arena, f->c->diags, &training) && !training[0])
         return true;
     return ratio && ratio->init && !ratio->is_input && tensor_elements(ratio->init, &count) &&
@@ -157,7 +158,7 @@ static bool pads_nothing(const struct fold *f, const struct node *n) {
         n->op == OP_Pad && n->n_in > 1 && n->in[1].i ? graph_value(f->g, n->in[1]) : NULL;
     int64_t count, *x;
     if (!pads || !pads->init || pads->is_input || !pads->init->data.source ||
-        !tensor_elements(pads->init, &count) ||
+        !tensor_has_ints(pads->init) || !tensor_elements(pads->init, &count) ||
         tensor_ints(pads->init, f->c->arena, f->c->diags, &x))
         return false;
     for (int64_t i = 0; i < count; i++)
@@ -189,7 +190,8 @@ static const struct attr *taken_branch(const struct fold *f, const struct node *
     if (v->content && v->content[0].known)
         taken = v->content[0].x;
     else if (v->init && !v->is_input && tensor_elements(v->init, &count) && count == 1 &&
-             v->init->data.source && !tensor_ints(v->init, f->c->arena, f->c->diags, &x))
+             tensor_has_ints(v->init) && v->init->data.source &&
+             !tensor_ints(v->init, f->c->arena, f->c->diags, &x))
         taken = x[0];
     else
         return NULL;

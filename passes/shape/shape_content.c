@@ -227,7 +227,7 @@ static status content_fill(struct shape *s) {
     int64_t n, *x;
     struct term *out = shape_content_capacity(s, 0, &n);
     const struct attr *a = node_attr(s->n, "value");
-    if (!out || !a || a->kind != ATTR_TENSOR || elem_is_float(a->t->elem) ||
+    if (!out || !a || a->kind != ATTR_TENSOR || !tensor_has_ints(a->t) ||
         tensor_ints(a->t, s->a, s->d, &x))
         return ST_OK;
     for (int64_t i = 0; i < n; i++)
@@ -290,7 +290,8 @@ static status content_constant(struct shape *s) {
     if (graph_value(s->g, s->n->out[0])->type->elem == ELEM_F32 ||
         graph_value(s->g, s->n->out[0])->type->elem == ELEM_F64)
         return constant_reals(s, out, n);
-    if (a->kind == ATTR_TENSOR && a->t->data.source && !tensor_ints(a->t, s->a, s->d, &x)) {
+    if (a->kind == ATTR_TENSOR && tensor_has_ints(a->t) && a->t->data.source &&
+        !tensor_ints(a->t, s->a, s->d, &x)) {
     } else if (a->kind == ATTR_INTS) {
         x = a->ints;
     } else if (a->kind == ATTR_INT) {

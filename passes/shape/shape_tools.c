@@ -126,9 +126,9 @@ bool shape_content_any(const struct shape *s, uint32_t k, const struct term **at
     int64_t *x;
     if (v->init && !v->is_input && elem_is_float(v->init->elem))
         return real_terms(s, v->init, at, n);
-    if (!v->init || v->is_input || (!elem_is_int(v->init->elem) && v->init->elem != ELEM_BOOL) ||
-        !tensor_elements(v->init, n) || *n > LIMIT_FOLD_ELEMENTS ||
-        (*n > 0 && !v->init->data.source) || tensor_ints(v->init, s->a, s->d, &x))
+    if (!v->init || v->is_input || !tensor_has_ints(v->init) || !tensor_elements(v->init, n) ||
+        *n > LIMIT_FOLD_ELEMENTS || (*n > 0 && !v->init->data.source) ||
+        tensor_ints(v->init, s->a, s->d, &x))
         return false;
     struct term *terms = ARENA_ARRAY(s->a, struct term, *n);
     for (int64_t i = 0; terms && i < *n; i++)

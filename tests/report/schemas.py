@@ -176,6 +176,12 @@ for one in right, other:
 if not right["right"] or right["problems"] or other["right"] or not other["problems"]:
     complain(f"verifications: {right} {other}")
 
+# From training and back.
+step, start, trained = (os.path.join(scratch, f) for f in ("step.onnx", "start.safetensors", "trained.onnx"))
+subprocess.run([mfc, os.path.join(example, "mlp.onnx"), "-o", step, "-q", "--budget", "none", "--optimizer", "adamw"], check=True)
+check("mfc-state", run("state", step, "-o", start, "--json", "-"))
+check("mfc-export", run("export", os.path.join(example, "mlp.onnx"), "--state", start, "-o", trained, "--json", "-"))
+
 # Every command that mfc --help lists has --json.
 listed = subprocess.run([mfc, "--help"], capture_output=True, text=True).stdout.split("Commands (")[1].split("\n\n")[0]
 commands = re.findall(r"^  (\S+)", listed, re.M)

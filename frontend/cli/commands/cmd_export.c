@@ -5,6 +5,7 @@
 #include "frontend/load.h"
 #include "frontend/tools/export.h"
 #include "ir/base/file.h"
+#include "ir/json/json_write.h"
 
 static void print(struct cli *c, const struct exported *x) {
     str_addf(&c->out, "replaced   %lld tensors", (long long)x->n_replaced);
@@ -18,6 +19,19 @@ static void print(struct cli *c, const struct exported *x) {
         str_addf(&c->out, "left out   %lld tensors of the optimizer\n", (long long)x->n_left);
 }
 
+static status write_json(struct cli *c, const char *path, const struct exported *x) {
+    struct str text = str_make(&c->arena);
+    struct json_writer w = json_write_document(&text, JSON_WRITE_COMPACT, "mfc-export");
+    json_write_int(&w, "replaced", x->n_replaced);
+    json_write_int(&w, "converted", x->n_changed);
+    json_write_int(&w, "merged", x->n_merged);
+    json_write_int(&w, "unchanged", x->n_untouched);
+    json_write_int(&w, "left_out", x->n_left);
+    json_write_finish(&w);
+    return text.failed ? diag_out_of_memory(&c->diags)
+                       : output_text(&c->arena, &c->diags, path, &text);
+}
+
 static status export(struct cli *c, struct model *m, struct pool *names) {
     struct arena scratch = arena_make(&c->mem);
     struct pass_context context = cli_context(c, &scratch);
@@ -29,7 +43,10 @@ static status export(struct cli *c, struct model *m, struct pool *names) {
         st = export_model(m, &state.tensors, &context, &facts);
     if (!st)
         st = load_save_plan(m, target, NULL, &c->diags);
-    if (!st && strcmp(target, "-") != 0)
+    const char *json = options_text(&c->options, "json");
+    if (!st && json)
+        st = write_json(c, json, &facts);
+    if (!st && strcmp(target, "-") != 0 && !(json && strcmp(json, "-") == 0))
         print(c, &facts);
     state_close(&state);
     arena_free(&scratch);
@@ -61,6 +78,8 @@ static const struct option_spec export_options[] = {
      "the trained state: safetensors, or an ONNX model of constants"},
     {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0,
      "the model to write (.onnx, .mfc or .dot); - is stdout"},
+    {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
+     "also write the counts of tensors as JSON; - is stdout"},
     {0}};
 
 const struct command cmd_export = {

@@ -5,9 +5,21 @@
 #include "frontend/load.h"
 #include "frontend/tools/training_state.h"
 #include "ir/base/file.h"
+#include "ir/json/json_write.h"
 #include "ir/keys.h"
 
 enum { MAX_FILES = 3 };
+
+static status write_json(struct cli *c, const char *path, const struct tensors *start,
+                         int64_t bytes) {
+    struct str text = str_make(&c->arena);
+    struct json_writer w = json_write_document(&text, JSON_WRITE_COMPACT, "mfc-state");
+    json_write_int(&w, "tensors", (int64_t)start->list.n);
+    json_write_int(&w, "bytes", bytes);
+    json_write_finish(&w);
+    return text.failed ? diag_out_of_memory(&c->diags)
+                       : output_text(&c->arena, &c->diags, path, &text);
+}
 
 static status write(struct cli *c, const struct state_sources *from) {
     struct tensors start;
@@ -21,7 +33,10 @@ static status write(struct cli *c, const struct state_sources *from) {
         st = state_write(&start, from->step[0], target, NULL, &c->diags);
     for (size_t i = 0; i < start.list.n && !st; i++)
         bytes += tensor_bytes(start.list.at[i], &n) ? n : 0; // they are in one file: no overflow
-    if (st || strcmp(target, "-") == 0)
+    const char *json = options_text(&c->options, "json");
+    if (!st && json)
+        st = write_json(c, json, &start, bytes);
+    if (st || strcmp(target, "-") == 0 || (json && strcmp(json, "-") == 0))
         return st;
     str_addf(&c->out, "state      %zu tensors, ", start.list.n);
     str_add_bytes(&c->out, bytes);
@@ -64,6 +79,8 @@ static status run(struct cli *c) {
 static const struct option_spec state_options[] = {
     {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0,
      "where the state goes: .safetensors, or .onnx for a model of constants; - is stdout"},
+    {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
+     "also write the number of tensors and bytes as JSON; - is stdout"},
     {0}};
 
 const struct command cmd_state = {
