@@ -4,8 +4,8 @@
 //     mfc model.onnx -o step.onnx --budget none
 //     node examples/measure.mjs plan.onnx step.onnx
 //
-// Each step runs in a process of its own with the default options of ONNX Runtime. The table has what the plan promises, and per
-// run the peak memory of the process over the loaded library, and the processor time. Node copies every output of a run, which
+// Each step runs in a process of its own with the default options of ONNX Runtime. The table has what the plan promises (its peak, and
+// the session), and per run the peak memory of the process over the loaded library, and the processor time. Node copies every output of a run, which
 // comes on top of what ONNX Runtime needs; so the runs ask for the smallest output alone (ONNX Runtime computes all of them
 // anyway), and the last column says what copies of all outputs need.
 //
@@ -101,8 +101,8 @@ function measure(step, job) {
   const done = spawnSync(process.execPath, ['--expose-gc', fileURLToPath(import.meta.url), '--child'],
     { input: JSON.stringify({ ...job, step }), encoding: 'utf8', maxBuffer: 1 << 26 });
   if (done.status !== 0) throw new Error(`${step} does not run: ${done.stderr.trim().slice(-2000)}`);
-  const promised = Number(metadataOf(step)['dev.mfc.peak_bytes'] ?? NaN);
-  return { step, promised_bytes: Number.isNaN(promised) ? null : promised, ...JSON.parse(done.stdout) };
+  const claims = metadataOf(step), peak = Number(claims['dev.mfc.peak_bytes'] ?? NaN), session = Number(claims['dev.mfc.session_bytes'] ?? 0);
+  return { step, promised_bytes: Number.isNaN(peak) ? null : peak + session, ...JSON.parse(done.stdout) };
 }
 
 function print(results) {
