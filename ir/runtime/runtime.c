@@ -160,7 +160,7 @@ status runtime_peak(const struct model *m, enum runtime how, struct arena *a, st
         st = fused_peak(m, a->mem, d, &out->fused_peak_bytes);
     if (!st && how == RUNTIME_ORT)
         st = add_sessions(m, a->mem, d, out);
-    if (runtime_is_ort(how))
+    if (how == RUNTIME_ORT)
         out->session_bytes = ort_loaded_graph_bytes(m->graph, m->is_wrapped);
     out->peak_bytes = out->plain_peak_bytes;
     raise(&out->peak_bytes, out->fused_peak_bytes);

@@ -37,7 +37,7 @@ struct runtime_report {
     int64_t peak_bytes; // the maximum over all optimization levels and runs
     // Per run of a session, the maximum over all levels; the last one stands for all later runs.
     int64_t run_bytes[RUNTIME_RUNS];
-    // With ONNX Runtime: of a loaded session, for the nodes and names of the graph. Not in the
+    // RUNTIME_ORT: of a loaded session, for the nodes and names of the graph. Not in the
     // peak.
     int64_t session_bytes;
     int64_t plain_peak_bytes; // at levels disabled and basic
