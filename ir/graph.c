@@ -227,6 +227,15 @@ void graph_keep_inits(struct graph *g, const bool *kept) {
     g->sparse_inits.n = n;
 }
 
+void graph_remove_input(struct graph *g, value_id v) {
+    size_t n = 0;
+    for (size_t i = 0; i < g->inputs.n; i++)
+        if (!value_same(g->inputs.at[i], v))
+            g->inputs.at[n++] = g->inputs.at[i];
+    g->inputs.n = n;
+    graph_value(g, v)->is_input = false;
+}
+
 void graph_remove_node(struct graph *g, node_id id) {
     assert(id.i);
     struct node *n = graph_node(g, id);

@@ -230,6 +230,7 @@ node_id graph_add_node(struct graph *g, const char *domain, const char *type, st
 bool graph_set_attr(struct graph *g, node_id n, struct attr a); // adds or replaces by name
 bool graph_add_input(struct graph *g, value_id v);
 bool graph_add_output(struct graph *g, value_id v);
+void graph_remove_input(struct graph *g, value_id v); // the value stays, with what it is besides
 bool graph_add_init(struct graph *g, value_id v, struct tensor *t);
 // Removes the initializers of values v without kept[v].
 void graph_keep_inits(struct graph *g, const bool *kept);

@@ -26,16 +26,6 @@ const struct tensor *state_constant(const struct graph *g, value_id v) {
     return at && at->kind == ATTR_TENSOR ? at->t : NULL;
 }
 
-// An input that has a value now is a constant, as initializers are from IR version 4 on.
-static void drop_input(struct graph *g, value_id v) {
-    size_t n = 0;
-    for (size_t i = 0; i < g->inputs.n; i++)
-        if (!value_same(g->inputs.at[i], v))
-            g->inputs.at[n++] = g->inputs.at[i];
-    g->inputs.n = n;
-    graph_value(g, v)->is_input = false;
-}
-
 static void keep_facts(struct tensor *t, const struct tensor *old) {
     t->name = old->name;
     t->doc = old->doc;
@@ -64,7 +54,7 @@ status state_put(struct model *m, value_id v, struct tensor *t, struct diags *d)
         graph_sweep(g);
     }
     if (old->is_input && m->ir_version >= 4)
-        drop_input(g, v);
+        graph_remove_input(g, v); // it has a value now: a constant, as from IR version 4 on
     return graph_add_init(g, v, t) ? ST_OK : diag_out_of_memory(d);
 }
 

@@ -40,15 +40,6 @@ static status refuse(struct pass_context *c, const char *text, const char *why) 
     return diag_error(c->diags, DIAG_USAGE, loc_none(), "--input-value %s: %s", text, why);
 }
 
-static void remove_input(struct graph *g, value_id v) {
-    size_t n = 0;
-    for (size_t i = 0; i < g->inputs.n; i++)
-        if (!value_same(g->inputs.at[i], v))
-            g->inputs.at[n++] = g->inputs.at[i];
-    g->inputs.n = n;
-    graph_value(g, v)->is_input = false;
-}
-
 static bool is_number_type(enum elem e) {
     return elem_is_int(e) || e == ELEM_BOOL || e == ELEM_F16 || e == ELEM_BF16 || e == ELEM_F32 ||
            e == ELEM_F64;
@@ -97,7 +88,7 @@ static status bind_one(struct model *m, struct pass_context *c, const char *text
     struct tensor *made = make_tensor(m, t, x, n);
     if (!made)
         return diag_out_of_memory(c->diags);
-    remove_input(g, v);
+    graph_remove_input(g, v);
     graph_value(g, v)->init = NULL;
     if (!graph_add_init(g, v, made))
         return diag_out_of_memory(c->diags);
