@@ -118,15 +118,20 @@ status load_save(const struct model *m, const char *path, const char *format,
     return save_text(m, path, strcmp(format, "dot") == 0, together, d);
 }
 
-status load_save_plan(struct model *m, const char *path, struct outputs *together,
-                      struct diags *d) {
-    bool is_dot = str_ends_with(path, ".dot");
-    const char *format = is_dot || str_ends_with(path, ".mfc") ? NULL : "onnx";
+status load_save_plan_as(struct model *m, const char *path, const char *format,
+                         struct outputs *together, struct diags *d) {
+    if (!format)
+        format = str_ends_with(path, ".dot") ? "dot" : str_ends_with(path, ".mfc") ? "mfc" : "onnx";
     struct arena scratch = arena_make(m->arena->mem);
     struct pass_context c = {.arena = &scratch, .diags = d};
-    status st = m->is_wrapped && !is_dot ? wrap_model(m, &c) : ST_OK;
+    status st = m->is_wrapped && strcmp(format, "dot") != 0 ? wrap_model(m, &c) : ST_OK;
     if (!st)
         st = load_save(m, path, format, together, d);
     arena_free(&scratch);
     return st;
+}
+
+status load_save_plan(struct model *m, const char *path, struct outputs *together,
+                      struct diags *d) {
+    return load_save_plan_as(m, path, NULL, together, d);
 }

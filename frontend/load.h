@@ -26,6 +26,8 @@ status load_format(struct diags *d, const char *path, const char *format, const 
 // when they are committed; NULL: at once.
 status load_save(const struct model *m, const char *path, const char *format,
                  struct outputs *together, struct diags *d);
-// Writes ONNX, unless the path ends with .mfc or .dot. With m->is_wrapped, the graph is put into
-// its branch first.
+// With m->is_wrapped, the graph is put into its branch first. `format` as above, but NULL: ONNX,
+// unless the path ends with .mfc or .dot.
+status load_save_plan_as(struct model *m, const char *path, const char *format,
+                         struct outputs *together, struct diags *d);
 status load_save_plan(struct model *m, const char *path, struct outputs *together, struct diags *d);

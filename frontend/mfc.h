@@ -22,6 +22,13 @@
 // - Ownership. The session owns the strings that functions return; they are valid until mfc_free.
 // Arguments of a callback are valid until the callback returns. Strings and option values passed to
 // the library are copied, unless a function says otherwise.
+// - Compatibility. Programs that were built with a version run with every later one of the same
+// MAJOR.MINOR, whose shared library has the same soname (libmfc.so.MAJOR.MINOR); from 1.0 on, of
+// the same MAJOR. Such versions add functions, options, values of enums, and members at the end of
+// structs that a caller gets as a pointer or passes with their size; they change nothing else. What
+// a symbol other than mfc_* does is no part of the interface, and none is visible.
+//
+// The solver alone, without ONNX, is in mfc/solve.h.
 #ifndef MFC_H
 #define MFC_H
 
@@ -38,6 +45,14 @@
 extern "C" {
 #endif
 
+// The version of this header; mfc_version() is that of the library.
+#define MFC_VERSION_MAJOR 0
+#define MFC_VERSION_MINOR 2
+#define MFC_VERSION_PATCH 0
+// For comparisons: MFC_VERSION_NUMBER >= MFC_VERSION_OF(0, 2, 0)
+#define MFC_VERSION_OF(major, minor, patch) ((major)*1000000 + (minor)*1000 + (patch))
+#define MFC_VERSION_NUMBER                  MFC_VERSION_OF(MFC_VERSION_MAJOR, MFC_VERSION_MINOR, MFC_VERSION_PATCH)
+
 enum mfc_status {
     MFC_OK = 0,
     MFC_INTERNAL = 1,    // a defect of mfc
@@ -51,6 +66,9 @@ enum mfc_status {
     MFC_VERIFY = 10,     // a plan failed verification
     MFC_CANCELLED = 130  // stopped by mfc_cancel before there was a result
 };
+
+// A number that is not known, or does not apply.
+#define MFC_UNKNOWN INT64_MIN
 
 // A session: one model, its options and its messages.
 struct mfc;
@@ -92,6 +110,23 @@ MFC_API void mfc_on_message(struct mfc *m,
 // Sets the function that receives human-readable lines of progress during a long call. NULL: none.
 MFC_API void mfc_on_progress(struct mfc *m, void (*call)(void *context, const char *line),
                              void *context);
+
+// The state of a search, as numbers.
+struct mfc_search {
+    int64_t cost;         // of the best schedule so far; MFC_UNKNOWN: there is none yet
+    int64_t bound;        // lower bound on it; MFC_UNKNOWN: none is known
+    int64_t peak_bytes;   // of the best schedule so far
+    int64_t base_cost;    // without recomputation
+    int64_t budget_bytes; // of this search
+    int32_t round;        // of mfc_run, which searches several times, from 1
+    double seconds;       // since the start of this search
+};
+
+// Sets the function that is called when a search of mfc_run (for one device) or mfc_solve has found
+// a better schedule or bound. NULL: none. Never called in parallel, but perhaps by another thread.
+MFC_API void mfc_on_search(struct mfc *m,
+                           void (*call)(void *context, const struct mfc_search *search),
+                           void *context);
 
 // The status of the first call that failed since the last load; MFC_OK: none failed.
 MFC_API int mfc_status(const struct mfc *m);
@@ -142,13 +177,95 @@ MFC_API void mfc_on_cost(struct mfc *m,
                          double (*call)(void *context, const struct mfc_strategy *strategy),
                          void *context);
 
+// ---- Results ----
+
 // Writes the current model in the format of the file name: .mfc (text), .dot (Graphviz), else ONNX.
 // "-" is standard output, in ONNX format. The file appears complete or not at all; it may be the
-// file that was loaded. The model stays loaded.
+// file that was loaded. The model stays loaded. The options "weights" and "annotate" change the
+// form; "initial", "update" and "split" name further files, which appear together with this one.
 MFC_API int mfc_write(struct mfc *m, const char *file);
 
+// The same with the format by name: "onnx", "mfc", "dot"; after mfc_run(m, NULL) also "json" (the
+// figures and the order), "html" (the report) and "trace" (for Perfetto). No further files.
+MFC_API int mfc_write_as(struct mfc *m, const char *format, const char *file);
+
+// The same into memory. The session owns the bytes until its next mfc_write_memory, load or
+// mfc_free. External data of the model stays in its files, if they can be found from the current
+// folder. MFC_USAGE: the model needs a data file beside it.
+MFC_API int mfc_write_memory(struct mfc *m, const char *format, const void **bytes,
+                             size_t *n_bytes);
+
+enum mfc_role {
+    MFC_ROLE_FORWARD,
+    MFC_ROLE_BACKWARD, // with the optimizer
+    MFC_ROLE_RECOMPUTED,
+    MFC_ROLE_TRANSFER, // between devices
+    MFC_ROLE_CONTROL   // enforces the order on the runtime
+};
+
+// A node of a plan.
+struct mfc_plan_node {
+    const char *name, *op_type;
+    const char *origin; // the node of the baseline step that it is, or recomputes
+    const char *device; // "": the only one
+    int32_t role;       // enum mfc_role
+    int32_t n_tensors;  // its outputs: tensors[first_tensor], …
+    size_t first_tensor;
+    int64_t cost;            // MFC_UNKNOWN: control nodes, or no costs
+    int64_t workspace_bytes; // while it runs
+};
+
+// A tensor that a node of a plan computes.
+struct mfc_plan_tensor {
+    const char *name;
+    int64_t bytes;
+    int64_t address; // in the static layout; MFC_UNKNOWN: persistent, or of no bytes
+    size_t from, to; // the nodes that compute it and read it last; to = n_nodes: a result
+};
+
+// Figures of a plan; docs/plans.md explains them. Of one that is not known, the value is
+// MFC_UNKNOWN, or NAN. Bytes include persistent memory, except those of the layout.
+struct mfc_plan {
+    int64_t budget_bytes;     // MFC_UNKNOWN: the plan minimizes memory
+    int64_t peak_bytes;       // on the runtime
+    int64_t baseline_bytes;   // of the baseline step on the runtime
+    int64_t persistent_bytes; // parameters, inputs, constants
+    int64_t session_bytes;    // that ONNX Runtime needs for the graph, beside the peak
+    int64_t arena_bytes;      // of the static layout
+    int64_t cost, base_cost;  // of the plan and of the baseline step
+    int64_t bound;            // no plan within the budget costs less
+    int64_t min_bytes;        // no plan has a lower peak
+    double overhead;          // (cost - base_cost) / base_cost
+    double min_overhead;      // by the bound
+    int64_t n_recomputed;     // nodes
+    const char *outcome;      // "optimal" or "feasible"; NULL: the step is not planned
+    const char *runtime;      // of the peaks
+    // The order, with addresses.
+    const struct mfc_plan_node *nodes;
+    size_t n_nodes;
+    const struct mfc_plan_tensor *tensors;
+    size_t n_tensors;
+};
+
+// The plan that mfc_run(m, NULL) has made. MFC_USAGE: it has made none. The session owns the answer
+// until the next run, load or mfc_free.
+MFC_API int mfc_get_plan(struct mfc *m, const struct mfc_plan **out);
+
+// ---- Training ----
+
+// Writes the state that the loaded training step starts with, as `mfc state` does. `model`: the
+// model that the step was made from, if the step does not hold its weights; or NULL.
+MFC_API int mfc_write_state(struct mfc *m, const char *model, const char *file);
+
+// Puts the trained parameters of a state into the loaded model, the one that the step was made
+// from, and switches training mode off, as `mfc export` does; mfc_write then writes it. The file
+// must stay unchanged until the next load or mfc_free. After an error the session has no model.
+MFC_API int mfc_export(struct mfc *m, const char *state_file);
+
+// ---- Ending early ----
+
 // Asks the running call to stop soon. A search ends with its best plan so far; other work fails
-// with MFC_CANCELLED. In effect until the next load.
+// with MFC_CANCELLED. In effect until the next load, or the end of the next mfc_solve.
 MFC_API void mfc_cancel(struct mfc *m);
 
 #ifdef __cplusplus

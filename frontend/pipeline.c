@@ -17,6 +17,7 @@
 #include "frontend/tools/split_plan.h"
 #include "frontend/tools/training_state.h"
 #include "frontend/tools/weights.h"
+#include "frontend/version.h"
 #include "passes/plan/step.h"
 
 status pipeline_plan(struct pipeline *p) {
@@ -53,6 +54,49 @@ status pipeline_plan(struct pipeline *p) {
     return st ? st : plan_facts_write(m, r, c->diags);
 }
 
+static status usage(struct diags *d, const char *text) {
+    return diag_error(d, DIAG_USAGE, loc_none(), "%s", text);
+}
+
+static status check_evaluation(struct options *o, struct diags *d) {
+    static const char *const training[] = {"optimizer", "grad-input", "accumulate"};
+    if (!options_flag(o, "eval"))
+        return ST_OK;
+    for (size_t i = 0; i < sizeof training / sizeof *training; i++)
+        if (options_given(o, training[i]))
+            return diag_error(d, DIAG_USAGE, loc_none(),
+                              "--%s needs gradients, which --eval leaves out", training[i]);
+    bool plans = options_given(o, "budget") || options_given(o, "overhead");
+    return plans ? ST_OK : options_set(o, d, "budget", "none");
+}
+
+status pipeline_check_options(struct options *o, struct diags *d) {
+    bool has_rig = options_given(o, "rig");
+    if (has_rig && options_given(o, "budget"))
+        return usage(d, "--budget and --rig: the memory of devices is in the rig");
+    if (!has_rig && options_given(o, "split"))
+        return usage(d, "--split needs --rig: without it there is one device");
+    if (!has_rig && strcmp(options_text(o, "annotate"), "onnx") == 0)
+        return usage(d, "--annotate onnx needs --rig: without it there is one device");
+    status st = check_evaluation(o, d);
+    if (!st && (options_int(o, "accumulate") > 1) != options_given(o, "update"))
+        st = usage(d, "--accumulate and --update belong together: the second is the file of the "
+                      "step that applies the accumulated gradients");
+    return st;
+}
+
+status pipeline_describe(struct pipeline *p, const char *title, const char *command) {
+    struct plan_facts *f = &p->facts;
+    const struct cost_sources *costs = p->context->costs;
+    f->title = title;
+    f->command = command;
+    f->version = version_mfc();
+    f->cost_match = costs && costs->profile ? *costs->measured_share : -1;
+    if (!f->planned && !p->model->device_names.n)
+        f->runtime = options_text(p->context->options, "runtime");
+    return f->planned ? ST_OK : plan_figures(f->step ? f->step : p->model, p->model, p->context, f);
+}
+
 static bool is_set(const struct pipeline *p, const char *option, const char *value) {
     return strcmp(options_text(p->context->options, option), value) == 0;
 }
@@ -83,8 +127,20 @@ static status write_update(struct pipeline *p, const char *path, struct outputs 
     return load_save_plan(p->unchanged, path, together, p->context->diags);
 }
 
+// The step as the options want it, from now on.
+static status give_form(struct pipeline *p) {
+    if (is_set(p, "weights", "inputs"))
+        weights_detach(p->model);
+    return is_set(p, "annotate", "onnx") ? annotate_devices(p->model, p->context->diags) : ST_OK;
+}
+
+status pipeline_write_as(struct pipeline *p, const char *path, const char *format,
+                         struct outputs *together) {
+    status st = give_form(p);
+    return st ? st : load_save_plan_as(p->model, path, format, together, p->context->diags);
+}
+
 status pipeline_write(struct pipeline *p, const char *path, struct outputs *together) {
-    struct model *m = p->model;
     struct pass_context *c = p->context;
     const char *initial = options_text(c->options, "initial");
     const char *folder = options_text(c->options, "split");
@@ -95,11 +151,7 @@ status pipeline_write(struct pipeline *p, const char *path, struct outputs *toge
         st = write_start(p, initial, together);
     if (!st && p->unchanged)
         st = write_update(p, options_text(c->options, "update"), together);
-    if (!st && is_set(p, "weights", "inputs"))
-        weights_detach(m);
-    if (!st && is_set(p, "annotate", "onnx"))
-        st = annotate_devices(m, c->diags);
     if (!st)
-        st = load_save_plan(m, path, together, c->diags);
-    return st || !folder ? st : split_plan(m, folder, together, c);
+        st = pipeline_write_as(p, path, NULL, together);
+    return st || !folder ? st : split_plan(p->model, folder, together, c);
 }

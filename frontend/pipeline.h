@@ -16,10 +16,21 @@ struct pipeline {
     struct plan_facts facts;             // of the plan
 };
 
+// Options that need each other, or exclude each other. --eval alone turns planning off: without
+// gradients there is little to plan.
+status pipeline_check_options(struct options *o, struct diags *d);
+
 // Everything between reading and writing.
 status pipeline_plan(struct pipeline *p);
 
-// Writes the plan: the text form for a name that ends with .mfc, Graphviz for .dot, else ONNX.
-// Options add further files (--initial, --split) and change the form (--weights, --annotate). All
-// become visible with `together`.
+// Completes the facts for a reader: what the plan is called and how it was made, and the figures of
+// a step that is not planned. The texts are not copied.
+status pipeline_describe(struct pipeline *p, const char *title, const char *command);
+
+// Writes the plan: the text form for a name that ends with .mfc, Graphviz for .dot, else ONNX; or
+// in a format of load_format. Options change the form (--weights, --annotate), of p->model, too.
+status pipeline_write_as(struct pipeline *p, const char *path, const char *format,
+                         struct outputs *together);
+// The same with the further files of the options (--initial, --update, --split). All become visible
+// with `together`.
 status pipeline_write(struct pipeline *p, const char *path, struct outputs *together);

@@ -5,8 +5,13 @@
 #include <coin/CoinUtilsConfig.h>
 #include <protobuf-c/protobuf-c.h>
 
+#include "frontend/mfc.h"
+
+#define TEXT(x)                     #x
+#define DOTTED(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
+
 const char *version_mfc(void) {
-    return MFC_VERSION;
+    return DOTTED(MFC_VERSION_MAJOR, MFC_VERSION_MINOR, MFC_VERSION_PATCH);
 }
 
 const char *version_cbc(void) {

@@ -60,7 +60,7 @@ status external_out_open(struct external_out *x, const struct model *m,
                          const struct output *model_out) {
     x->model_out = model_out;
     x->offset_of = map_make(x->arena);
-    if (model_out->stream >= 0)
+    if (model_out->stream >= 0 || model_out->in_memory)
         return ST_OK;
     x->folder = model_out->folder;
     x->name = file_name(model_out->path);

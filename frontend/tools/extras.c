@@ -60,8 +60,8 @@ status extras_open(struct extras *x, const struct options *o, const char *model,
     return st;
 }
 
-static status print_one(struct str *text, enum extra e, const struct model *baseline,
-                        const struct model *plan, const struct plan_facts *facts, struct diags *d) {
+status extras_print(struct str *text, enum extra e, const struct model *baseline,
+                    const struct model *plan, const struct plan_facts *facts, struct diags *d) {
     switch (e) {
     case EXTRA_REPORT:
         return report_print(text, baseline, plan, facts, d);
@@ -80,7 +80,7 @@ status extras_write(struct extras *x, const struct model *baseline, const struct
             continue;
         struct arena scratch = arena_make(plan->arena->mem);
         struct str text = str_make(&scratch);
-        st = print_one(&text, (enum extra)i, baseline, plan, facts, d);
+        st = extras_print(&text, (enum extra)i, baseline, plan, facts, d);
         if (!st)
             st = output_write(x->at[i], d, str_text(&text), text.n);
         if (!st)

@@ -17,6 +17,9 @@ struct extras {
 // an error; `target` is the file of the plan. They become visible with `together`.
 status extras_open(struct extras *x, const struct options *o, const char *model, const char *target,
                    struct outputs *together);
+// Prints one of them.
+status extras_print(struct str *text, enum extra e, const struct model *baseline,
+                    const struct model *plan, const struct plan_facts *facts, struct diags *d);
 // Writes the files, still invisible.
 status extras_write(struct extras *x, const struct model *baseline, const struct model *plan,
                     const struct plan_facts *facts, struct diags *d);

@@ -212,6 +212,12 @@ status state_start(const struct state_sources *from, struct arena *a, struct dia
     return st;
 }
 
+status state_require(const struct tensors *start, const struct model *step, struct diags *d) {
+    return start->list.n ? ST_OK
+                         : diag_error(d, DIAG_STATE, loc_file(step->path),
+                                      "has no state: it is not a training step of mfc");
+}
+
 // ---- Files ----
 
 static status write_model(const struct tensors *t, const struct model *like, const char *path,

@@ -18,6 +18,9 @@ struct state_sources {
 status state_start(const struct state_sources *from, struct arena *a, struct diags *d,
                    struct tensors *out);
 
+// An error if there is none.
+status state_require(const struct tensors *start, const struct model *step, struct diags *d);
+
 // Writes safetensors, unless the path ends with .onnx: then a model without nodes, whose outputs
 // are the tensors. `like` gives its operator set. `together`: the file becomes visible with these;
 // NULL: at once.

@@ -76,12 +76,17 @@ struct output {
     int fd;
     bool is_new;     // there was no file of that name when it was published
     int stream;      // where a stream goes; -1: a file, to be renamed
+    bool in_memory;  // a stream whose bytes the caller takes
     int64_t n_bytes; // written so far
     uint8_t *buffer; // small writes are gathered
     size_t n_buffered;
 };
 
 status output_open(struct arena *a, struct diags *d, const char *path, struct output *out);
+// An output that has no file: the caller takes its bytes with output_take instead of committing it.
+status output_open_memory(struct arena *a, struct diags *d, const char *name, struct output *out);
+// All of its n_bytes so far.
+status output_take(struct output *o, struct diags *d, void *to);
 status output_write(struct output *o, struct diags *d, const void *bytes, size_t n_bytes);
 status output_copy(struct output *o, struct diags *d, struct span from); // holes stay holes
 status output_skip(struct output *o, struct diags *d, int64_t n_bytes);  // a hole in the file
@@ -115,6 +120,7 @@ struct outputs {
     VEC(struct output *) files;
     VEC(struct new_folder) folders;
     VEC(const char *) stale; // files that are removed at the end
+    bool in_memory;          // the files exist in memory only, for output_take
 };
 
 struct outputs outputs_make(struct arena *a, struct diags *d);

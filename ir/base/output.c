@@ -87,6 +87,15 @@ static status keep_mode(struct output *o, struct diags *d, const struct stat *ol
     return fchmod(o->fd, old->st_mode & 0777) < 0 ? refuse(o, d, "cannot set its mode") : ST_OK;
 }
 
+status output_open_memory(struct arena *a, struct diags *d, const char *name, struct output *out) {
+    *out = (struct output){.path = name,
+                           .fd = -1,
+                           .stream = -1,
+                           .in_memory = true,
+                           .buffer = arena_alloc(a, BUFFER_BYTES)};
+    return out->buffer ? open_stream(out, d, NULL) : diag_out_of_memory(d);
+}
+
 status output_open(struct arena *a, struct diags *d, const char *path, struct output *out) {
     bool is_stdout = strcmp(path, "-") == 0;
     *out = (struct output){.path = is_stdout ? "<stdout>" : path,
@@ -221,7 +230,19 @@ status output_sync(struct output *o, struct diags *d) {
     // A hole at the end is part of the file only when its size says so.
     if (ftruncate(o->fd, o->n_bytes) < 0)
         return refuse(o, d, "cannot write");
-    return o->stream < 0 && fsync(o->fd) < 0 ? refuse(o, d, "cannot sync") : ST_OK;
+    bool is_file = o->stream < 0 && !o->in_memory;
+    return is_file && fsync(o->fd) < 0 ? refuse(o, d, "cannot sync") : ST_OK;
+}
+
+status output_take(struct output *o, struct diags *d, void *to) {
+    status st = output_sync(o, d);
+    for (int64_t at = 0; at < o->n_bytes && !st;) {
+        ssize_t n = pread(o->fd, (uint8_t *)to + at, (size_t)(o->n_bytes - at), at);
+        if (n <= 0 && errno != EINTR)
+            return refuse(o, d, "cannot read its temporary file back");
+        at += n > 0 ? n : 0;
+    }
+    return st;
 }
 
 static status feed_stream(struct output *o, struct diags *d) {

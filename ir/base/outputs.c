@@ -17,7 +17,8 @@ status outputs_open(struct outputs *x, const char *path, struct output **out) {
         return diag_out_of_memory(x->diags);
     o->fd = o->stream = -1;
     *out = o;
-    return output_open(x->arena, x->diags, path, o);
+    return x->in_memory ? output_open_memory(x->arena, x->diags, path, o)
+                        : output_open(x->arena, x->diags, path, o);
 }
 
 status outputs_text(struct outputs *x, const char *path, const struct str *text) {

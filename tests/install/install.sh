@@ -18,18 +18,20 @@ export PKG_CONFIG_PATH="$scratch/here/lib/pkgconfig" LD_LIBRARY_PATH="$scratch/h
 flags=
 [ -z "$sanitize" ] || flags="-fsanitize=$sanitize"
 
-echo "only mfc_* is visible"
+echo "what the headers declare is visible, and nothing else"
+cat here/include/mfc.h here/include/mfc/solve.h | tr '\n' ' ' |
+    grep -oE 'MFC_API [^;(]*' | grep -oE 'mfc_[a-z_]+$' | sort >declared
 for symbols in "$nm -D --defined-only here/lib/libmfc.so" "$nm --defined-only -g here/lib/libmfc.a"; do
     names=$($symbols | awk 'NF == 3 {print $3}')
-    [ "$(echo "$names" | grep -c '^mfc_')" -ge 12 ] || fail "too few symbols: $symbols"
+    echo "$names" | grep '^mfc_' | sort | cmp declared - || fail "not what the headers declare: $symbols"
     others=$(echo "$names" | grep -Ev '^mfc_|^_(init|fini)$|^__odr_asan' || true)
     [ -z "$others" ] || fail "$symbols shows $others"
 done
-readelf -d here/lib/libmfc.so | grep -q 'SONAME.*libmfc\.so\.0' || fail "wrong soname"
+readelf -d here/lib/libmfc.so | grep -q 'SONAME.*libmfc\.so\.0\.2\]' || fail "wrong soname"
 
 echo "pkg-config, shared"
 $cc $flags -Wall -Wextra -Werror "$source/examples/pipeline.c" $(pkg-config --cflags --libs mfc) -o shared
-ldd shared | grep -q "$scratch/here/lib/libmfc.so.0" || fail "the shared library is not used"
+ldd shared | grep -q "$scratch/here/lib/libmfc.so.0.2" || fail "the shared library is not used"
 
 echo "pkg-config, static"
 libs=$(pkg-config --static --libs mfc | sed "s,-lmfc ,$scratch/here/lib/libmfc.a ,")
@@ -52,10 +54,23 @@ END
     -DCMAKE_PREFIX_PATH="$scratch/here" >log
 "$cmake" --build project/build >log
 
-echo "a C++ compiler reads the header"
-echo '#include <mfc.h>
-int main() { return mfc_version() == nullptr; }' >header.cc
-c++ -fsyntax-only -Wall -Wextra -Werror -Ihere/include header.cc
+echo "a C++ compiler reads the headers, and the version is the library's"
+echo '#include <mfc/solve.h>
+#include <cstdio>
+int main() {
+    char version[32];
+    snprintf(version, sizeof version, "%d.%d.%d", MFC_VERSION_MAJOR, MFC_VERSION_MINOR, MFC_VERSION_PATCH);
+    static_assert(MFC_VERSION_NUMBER >= MFC_VERSION_OF(0, 2, 0), "");
+    return __builtin_strcmp(version, mfc_version());
+}' >header.cc
+c++ $flags -Wall -Wextra -Werror header.cc $(pkg-config --cflags --libs mfc) -o header
+./header || fail "the header has another version than the library"
+
+echo "the solver in 40 lines"
+$cc $flags -Wall -Wextra -Werror "$source/examples/solve.c" $(pkg-config --cflags --libs mfc) -o solve
+./solve >solve.out
+[ "$(grep -c '^compute' solve.out)" -gt 24 ] && tail -n 1 solve.out | grep -q '^peak 6291456 of 13631488 bytes' ||
+    fail "the solver: $(tail -n 1 solve.out)"
 
 echo "all of them write what the command writes"
 here/bin/mfc "$source/examples/mlp.onnx" -o command.onnx

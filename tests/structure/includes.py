@@ -57,19 +57,20 @@ MODULES = {
     "frontend/inputs": (BASE + TABLES + ["passes/cost", "passes/remat", "solver/model"], ["jansson"]),
     "frontend/tools": (BASE + DOORS + ["ir/check", "ir/runtime", "ir/state", "passes", "passes/layout", "passes/plan",
                                        "passes/remat", "backend", "backend/report", "frontend"], []),
-    "frontend": (BASE + ["ir/state", "ir/text", "ir/wrapper", "backend", "backend/onnx", "passes", "passes/plan",
+    "frontend": (BASE + ["solver/solve.h", "solver/model", "solver/check", "ir/state", "ir/text", "ir/wrapper", "backend", "backend/onnx", "passes", "passes/plan",
                          "passes/rewrite/wrap.h", "frontend/onnx", "frontend/inputs", "frontend/tools"], []),
     "frontend/cli": (BASE + ["solver/model", "solver/solve.h", "solver/curve.h", "solver/place.h", "solver/place/team.h",
                              "passes", "passes/plan", "frontend", "frontend/inputs"], ["jansson", "mpi"]),
     "frontend/cli/commands": (BASE + DOORS + ["ir/text", "solver/check", "solver/mip/worker.h", "solver/place/team.h", "passes",
                                      "passes/layout", "passes/plan", "backend", "backend/report", "frontend",
                                      "frontend/inputs", "frontend/tools", "frontend/cli"], ["jansson"]),
-    "examples": ([], ["mfc.h"]),
+    "examples": ([], ["mfc.h", "mfc/"]),
 }
 
 # file -> what it may include beyond the row of its module
 FILES = {
     "frontend/main.c": ["frontend/cli/cli.h"],
+    "frontend/mfc_solve.h": ["mfc.h"],       # as it is when both are installed
     "solver/mip/cbc.c": ["coin/"],           # the one file that knows CBC and Clp
     "frontend/version.c": ["coin/", "jansson", "protobuf-c/"],  # to tell their versions
 }

@@ -17,17 +17,12 @@
 // Files beside the plan are written first and renamed into place last, so that all of them appear
 // or none.
 static status write_extras(struct cli *c, struct pipeline *p, struct extras *extras) {
-    struct plan_facts *f = &p->facts;
-    const struct cost_sources *costs = p->context->costs;
-    const struct model *step = f->step ? f->step : p->model;
-    f->title = file_name(c->arguments[0]);
-    f->command = c->line;
-    f->version = version_mfc();
-    f->cost_match = costs->profile ? *costs->measured_share : -1;
     bool any = false;
     for (int i = 0; i < EXTRA_COUNT_; i++)
         any |= extras->at[i] != NULL;
-    status st = any && !f->planned ? plan_figures(step, p->model, p->context, f) : ST_OK;
+    status st = any ? pipeline_describe(p, file_name(c->arguments[0]), c->line) : ST_OK;
+    const struct plan_facts *f = &p->facts;
+    const struct model *step = f->step ? f->step : p->model;
     return st ? st : extras_write(extras, step, p->model, f, &c->diags);
 }
 
@@ -104,43 +99,15 @@ static status check_paths(struct cli *c) {
                                                       : output_probe(&c->arena, &c->diags, folder);
 }
 
-// Without gradients there is little to plan: it is done when a budget is given.
-static status check_evaluation(struct cli *c) {
-    static const char *const training[] = {"optimizer", "grad-input", "accumulate"};
-    if (!options_flag(&c->options, "eval"))
-        return ST_OK;
-    for (size_t i = 0; i < sizeof training / sizeof *training; i++)
-        if (options_given(&c->options, training[i]))
-            return diag_error(&c->diags, DIAG_USAGE, loc_none(),
-                              "--%s needs gradients, which --eval leaves out", training[i]);
-    bool plans = options_given(&c->options, "budget") || options_given(&c->options, "overhead");
-    return plans ? ST_OK : options_set(&c->options, &c->diags, "budget", "none");
-}
-
 static status run(struct cli *c) {
     const char *target = options_text(&c->options, "file");
     struct extras extras;
     if (!target)
         return diag_error(&c->diags, DIAG_USAGE, loc_none(),
                           "no output is given: mfc %s -o PLAN.onnx", c->arguments[0]);
-    if (options_given(&c->options, "rig") && options_given(&c->options, "budget"))
-        return diag_error(&c->diags, DIAG_USAGE, loc_none(),
-                          "--budget and --rig: the memory of devices is in the rig");
-    if (options_given(&c->options, "split") && !options_given(&c->options, "rig"))
-        return diag_error(&c->diags, DIAG_USAGE, loc_none(),
-                          "--split needs --rig: without it there is one device");
-    if (strcmp(options_text(&c->options, "annotate"), "onnx") == 0 &&
-        !options_given(&c->options, "rig"))
-        return diag_error(&c->diags, DIAG_USAGE, loc_none(),
-                          "--annotate onnx needs --rig: without it there is one device");
-    status st = check_evaluation(c);
+    status st = pipeline_check_options(&c->options, &c->diags);
     if (st)
         return st;
-    if ((options_int(&c->options, "accumulate") > 1) != options_given(&c->options, "update"))
-        return diag_error(
-            &c->diags, DIAG_USAGE, loc_none(),
-            "--accumulate and --update belong together: the second is the file of the "
-            "step that applies the accumulated gradients");
     struct outputs together = outputs_make(&c->arena, &c->diags);
     st = extras_open(&extras, &c->options, c->arguments[0], target, &together);
     if (!st)
@@ -161,20 +128,10 @@ static const struct option_spec plan_options[] = {
      "also write the schedule as a trace for Perfetto or chrome://tracing"},
     {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
      "also write the plan and its numbers as JSON; - is stdout"},
-    {"weights", 0, OPTION_CHOICE, "overridable|inputs", "overridable", 0, 0,
-     "form of the parameters: initializers that can be fed, or plain inputs"},
-    {"initial", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
-     "also write the starting state: safetensors, or .onnx for a model of constants"},
-    {"update", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
-     "with --accumulate: the step that applies the sum of the gradients"},
     {"passes", 0, OPTION_TEXT, "LIST", NULL, 0, 0,
      "run these passes instead of the default pipeline"},
+#include "frontend/inputs/output_options.def"
 #include "frontend/inputs/rig_options.def"
-    {"annotate", 0, OPTION_CHOICE, "metadata|onnx", "metadata", 0, 0,
-     "form of the device of a node: metadata entries, or also ONNX's own multi-device annotations "
-     "(IR version 11)"},
-    {"split", 0, OPTION_TEXT, "FOLDER", NULL, 0, 0,
-     "also write one model per device and round (docs/devices.md)"},
     {0}};
 
 const struct command cmd_plan = {

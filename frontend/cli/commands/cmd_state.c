@@ -26,9 +26,8 @@ static status write(struct cli *c, const struct state_sources *from) {
     const char *target = options_text(&c->options, "output");
     int64_t bytes = 0, n;
     status st = state_start(from, &c->arena, &c->diags, &start);
-    if (!st && !start.list.n)
-        st = diag_error(&c->diags, DIAG_STATE, loc_file(from->step[0]->path),
-                        "has no state: it is not a training step of mfc");
+    if (!st)
+        st = state_require(&start, from->step[0], &c->diags);
     if (!st)
         st = state_write(&start, from->step[0], target, NULL, &c->diags);
     for (size_t i = 0; i < start.list.n && !st; i++)
