@@ -6,7 +6,7 @@
 
 static const struct op_info infos[OP_COUNT_] = {
     [OP_UNKNOWN] = {"?", 0, 0, OP_MANY, 0, OP_MANY, OPF_NONE},
-#define OP(name, since, min_in, max_in, min_out, max_out, flags, shape, cost, grad)                \
+#define OP(name, since, min_in, max_in, min_out, max_out, flags, shape, cost, shard, grad)         \
     [OP_##name] = {#name, since, min_in, max_in, min_out, max_out, flags},
 #include "ir/op.def"
 #undef OP

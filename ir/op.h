@@ -7,7 +7,8 @@
 
 enum op {
     OP_UNKNOWN, // of another domain or not in the table: passed through
-#define OP(name, since, min_in, max_in, min_out, max_out, flags, shape, cost, grad) OP_##name,
+#define OP(name, since, min_in, max_in, min_out, max_out, flags, shape, cost, shard, grad)         \
+    OP_##name,
 #include "ir/op.def"
 #undef OP
     OP_COUNT_

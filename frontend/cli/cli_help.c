@@ -47,8 +47,9 @@ void cli_help(struct str *out) {
 
 // The options of a command and of the passes it runs, by purpose.
 static void add_options(struct str *out, const struct command *c) {
-    static const char *const headings[] = {
-        NULL, "Model", "Loss and training", "Budget", "Search", "Devices", "Costs", "Output"};
+    static const char *const headings[] = {NULL,      "Model",    "Loss and training",
+                                           "Budget",  "Sharding", "Search",
+                                           "Devices", "Costs",    "Output"};
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++) {
         struct str rows = str_make(out->arena);
         options_help(&rows, c->options, headings[i]);

@@ -45,7 +45,7 @@ struct cost {
 typedef void cost_rule(struct cost *c);
 
 // Every rule that op.def names is declared here: cost_conv, cost_elementwise, …
-#define OP(name, since, min_in, max_in, min_out, max_out, flags, shape, cost, grad)                \
+#define OP(name, since, min_in, max_in, min_out, max_out, flags, shape, cost, shard, grad)         \
     cost_rule cost_##cost;
 #include "ir/op.def"
 #undef OP

@@ -5,7 +5,7 @@
 
 static cost_rule *const rules[OP_COUNT_] = {
     [OP_UNKNOWN] = cost_unknown,
-#define OP(name, since, min_in, max_in, min_out, max_out, flags, shape, cost, grad)                \
+#define OP(name, since, min_in, max_in, min_out, max_out, flags, shape, cost, shard, grad)         \
     [OP_##name] = cost_##cost,
 #include "ir/op.def"
 #undef OP

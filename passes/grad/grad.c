@@ -15,7 +15,7 @@
 
 static grad_rule *const rules[OP_COUNT_] = {
     [OP_UNKNOWN] = back_none,
-#define OP(name, since, min_in, max_in, min_out, max_out, flags, shape, cost, grad)                \
+#define OP(name, since, min_in, max_in, min_out, max_out, flags, shape, cost, shard, grad)         \
     [OP_##name] = back_##grad,
 #include "ir/op.def"
 #undef OP

@@ -40,7 +40,7 @@ typedef void grad_rule(struct grad *r);
 
 // Every rule that op.def names is declared here, as back_NAME. Two are special: `none`, the
 // operator is not differentiable here, and `zero`, it carries no gradient by its nature.
-#define OP(name, since, min_in, max_in, min_out, max_out, flags, shape, cost, grad)                \
+#define OP(name, since, min_in, max_in, min_out, max_out, flags, shape, cost, shard, grad)         \
     grad_rule back_##grad;
 #include "ir/op.def"
 #undef OP

@@ -25,7 +25,7 @@ struct shape {
 typedef status shape_rule(struct shape *s);
 
 // Every rule that op.def names is declared here: shape_same, shape_broadcast, …
-#define OP(name, since, min_in, max_in, min_out, max_out, flags, shape, cost, grad)                \
+#define OP(name, since, min_in, max_in, min_out, max_out, flags, shape, cost, shard, grad)         \
     shape_rule shape_##shape;
 #include "ir/op.def"
 #undef OP

@@ -12,7 +12,7 @@
 
 static shape_rule *const rules[OP_COUNT_] = {
     [OP_UNKNOWN] = shape_unknown,
-#define OP(name, since, min_in, max_in, min_out, max_out, flags, shape, cost, grad)                \
+#define OP(name, since, min_in, max_in, min_out, max_out, flags, shape, cost, shard, grad)         \
     [OP_##name] = shape_##shape,
 #include "ir/op.def"
 #undef OP

@@ -45,6 +45,7 @@ MODULES = {
     "passes/update": (BASE + ["passes", "passes/shape"], []),
     "passes/decompose": (BASE + ["passes", "passes/shape", "passes/grad"], []),
     "passes/cost": (BASE + ["passes", "passes/shape"], []),
+    "passes/shard": (BASE + ["passes", "passes/shape"], []),
     "passes/rewrite": (BASE + ["passes", "passes/shape", "ir/runtime", "ir/wrapper"], []),
     "passes/steer": (BASE + ["passes", "passes/shape", "ir/runtime", "solver/offsets.h", "solver/model"], []),
     "passes/remat": (PASSES + ["passes/cost"], []),

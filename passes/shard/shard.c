@@ -1,0 +1,28 @@
+// The pass `shard`: divides nodes as --shard says (shard.h).
+#include "passes/shard/shard.h"
+
+static const struct option_spec options[] = {
+    {"Sharding", 0, OPTION_GROUP, NULL, NULL, 0, 0, NULL},
+    {"shard", 0, OPTION_LIST, "NODES:DIM:WAYS", NULL, 0, 0,
+     "divide these nodes (* and ? match) along sample, parameter, attribute or sum"},
+    {0}};
+
+static status run(struct model *m, struct pass_context *c) {
+    struct shard_choice *choice;
+    if (!options_get(c->options, "shard")->list.n)
+        return ST_OK;
+    status st = shard_choose(m->graph, c, &choice);
+    if (!st)
+        st = shard_apply(m, choice, c);
+    m->facts &= ~(unsigned)FACT_COSTS;
+    return st ? st : pass_run_all(PASS_PIPELINE(&pass_dce), m, c);
+}
+
+const struct pass pass_shard = {
+    .name = "shard",
+    .summary = "divide nodes into parts, along the batch or other dimensions",
+    .needs = FACT_TOPO | FACT_SHAPES,
+    .breaks = FACT_COSTS,
+    .options = options,
+    .run = run,
+};
