@@ -9,7 +9,7 @@
 #include "ir/base/limits.h"
 #include "ir/splice.h"
 #include "passes/fold_reals.h"
-#include "passes/param_roles.h"
+#include "passes/param/param_roles.h"
 #include "passes/pass.h"
 #include "passes/shape/shape.h"
 

@@ -88,11 +88,15 @@ static const struct type *type_of(struct exporter *x, value_id v) {
     return t ? tensor_type(x->c->arena, t) : old->type;
 }
 
-static status replace(struct exporter *x, const struct tensor *t) {
+static status keep(struct exporter *x, struct tensor *t) {
+    return tensors_add(&x->facts->trained, t) ? ST_OK : diag_out_of_memory(x->c->diags);
+}
+
+static status replace(struct exporter *x, struct tensor *t) {
     value_id v = state_find(x->g, t->name);
     struct tensor *fitted = NULL;
     if (!v.i && adapter_is_part(t->name))
-        return ST_OK; // merged at the end
+        return keep(x, t); // merged at the end
     if (!v.i && is_optimizer_state(x, t->name)) {
         x->facts->n_left++;
         return ST_OK;
@@ -106,7 +110,7 @@ static status replace(struct exporter *x, const struct tensor *t) {
     if (!st)
         st = state_put(x->m, v, fitted, x->c->diags);
     x->facts->n_replaced += !st;
-    return st;
+    return st ? st : keep(x, t);
 }
 
 static int64_t count_untouched(const struct exporter *x, const struct tensors *state) {
@@ -122,7 +126,7 @@ status export_model(struct model *m, const struct tensors *state, struct pass_co
                     struct exported *out) {
     struct exporter x = {.m = m, .g = m->graph, .c = c, .facts = out};
     status st = ST_OK;
-    *out = (struct exported){0};
+    *out = (struct exported){.trained = tensors_make(c->arena)};
     if (pairs_get(&m->metadata, KEY_OPTIONS))
         return diag_error(c->diags, DIAG_USAGE, loc_file(m->path),
                           "this is a training step of mfc; give the model that it was made from");

@@ -1,10 +1,11 @@
 // Parameters and constants of a model: see inspect_params.h. The roles are those that the pass grad
-// takes (passes/param_roles.h), on the model as it is in its file.
+// takes (passes/param/param_roles.h), on the model as it is in its file.
 #include "frontend/tools/inspect_params.h"
 
 #include <string.h>
 
-#include "passes/param_roles.h"
+#include "passes/param/param_roles.h"
+#include "passes/param/param_select.h"
 
 enum { MAX_NAMES = 3 }; // of a group, in its line
 
@@ -26,8 +27,11 @@ static bool is_listed(const struct options *o, const char *option, const char *n
     return false;
 }
 
-static void set_state(struct param_entry *e, struct param_role role, const struct options *o) {
-    bool named = is_listed(o, "train", e->name), all = !o || !options_given(o, "train");
+// `selected`: by a word of --train that is no name.
+static void set_state(struct param_entry *e, struct param_role role, bool selected,
+                      const struct options *o) {
+    bool named = is_listed(o, "train", e->name);
+    bool all = selected || !o || !options_given(o, "train");
     e->reason = role.what;
     e->state = role.kind == PARAM_PARAMETER || named ? PARAM_TRAINED : PARAM_FIXED;
     if (e->state == PARAM_FIXED)
@@ -44,8 +48,12 @@ static void set_state(struct param_entry *e, struct param_role role, const struc
 static void list_graph(struct param_list *list, const struct graph *g, const struct options *o,
                        struct arena *a) {
     const struct param_role *roles = param_roles(g, a);
-    list->out_of_memory |= !roles;
-    for (uint32_t v = 1; roles && v < g->values.n; v++) {
+    bool *selected = ARENA_ARRAY(a, bool, g->values.n);
+    struct diags ignored = diags_make(a); // planning reports a wrong word
+    list->out_of_memory |= !roles || !selected;
+    if (o && roles && selected)
+        param_select(g, roles, options_get(o, "train"), &ignored, selected);
+    for (uint32_t v = 1; roles && selected && v < g->values.n; v++) {
         const struct value *x = graph_value(g, (value_id){v});
         const struct tensor *t = param_roles_tensor(g, (value_id){v});
         struct param_entry e = {.name = x->name, .tensor = t, .is_init = x->init};
@@ -53,7 +61,7 @@ static void list_graph(struct param_list *list, const struct graph *g, const str
             continue;
         if (!tensor_bytes(t, &e.n_bytes))
             e.n_bytes = -1;
-        set_state(&e, roles[v], o);
+        set_state(&e, roles[v], selected[v], o);
         list->out_of_memory |= !VEC_PUSH(a, &list->entries, e);
     }
     for (size_t i = 0; i < g->order.n; i++) {

@@ -1,4 +1,4 @@
-// Low-rank adapters of a state (passes/grad/lora.c) into the weights that they change.
+// Low-rank adapters of a state (passes/adapt/lora.c) into the weights that they change.
 #pragma once
 
 #include "frontend/tools/training_state.h"

@@ -1,8 +1,8 @@
 // The pass `evaluate`: the model with its loss, to be run with the state of a training step. Its
 // parameters and the running statistics that training changes become inputs, under the same names
 // as in the step; then training mode is switched off.
+#include "passes/adapt/lora.h"
 #include "passes/grad/grad.h"
-#include "passes/grad/lora.h"
 
 static const struct option_spec options[] = {
     {"Loss and training", 0, OPTION_GROUP, NULL, NULL, 0, 0, NULL},

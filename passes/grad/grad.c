@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "passes/grad/lora.h"
+#include "passes/adapt/lora.h"
 #include "passes/grad/loss.h"
 #include "passes/node_groups.h"
 #include "passes/pass.h"

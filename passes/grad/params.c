@@ -1,19 +1,22 @@
-// Which values are trained: what a framework would call a parameter (passes/param_roles.h), chosen
-// from by name. --train with a name, not a pattern, also trains what is part of a formula. In a
-// model without parameters they are the float inputs and the results of ConstantOfShape that an
-// operator uses as its weights, or else the numbers that it multiplies or adds. Results of
+// Which values are trained: what a framework would call a parameter (passes/param/param_roles.h),
+// chosen from by name. --train with a name, not a pattern, also trains what is part of a formula.
+// In a model without parameters they are the float inputs and the results of ConstantOfShape that
+// an operator uses as its weights, or else the numbers that it multiplies or adds. Results of
 // ConstantOfShape become inputs, so that a training loop can feed new ones.
 #include <string.h>
 
 #include "passes/grad/grad.h"
-#include "passes/param_roles.h"
+#include "passes/param/param_roles.h"
+#include "passes/param/param_select.h"
 #include "passes/pass.h"
 #include "passes/patterns.h"
 
 const struct option_spec params_options[] = {
     {"Loss and training", 0, OPTION_GROUP, NULL, NULL, 0, 0, NULL},
     {"train", 0, OPTION_LIST, "PATTERN", NULL, 0, 0,
-     "train only parameters of these names (* and ? match); a full name also trains a constant"},
+     "train only parameters of these names (* and ? match), the biases (bias), or those of the "
+     "last "
+     "K layers (last:K); a full name also trains a constant"},
     {"freeze", 0, OPTION_LIST, "PATTERN", NULL, 0, 0, "do not train parameters of these names"},
     {"grad-input", 0, OPTION_LIST, "PATTERN", NULL, 0, 0,
      "also give the gradient of inputs of these names"},
@@ -28,13 +31,15 @@ struct choice {
     bool *trained;
     struct param_role *roles;
     struct patterns train, freeze;
+    bool *selected; // per value: by a word of --train that is no name
     size_t n_values;
     bool any; // there are parameters, trained or frozen
 };
 
-static bool is_wanted(struct choice *p, const char *name) {
-    bool frozen = patterns_match(&p->freeze, name);
-    return (patterns_match(&p->train, name) || p->train.list->list.n == 0) && !frozen;
+static bool is_wanted(struct choice *p, value_id v) {
+    const char *name = graph_value(p->g, v)->name;
+    bool frozen = patterns_match(&p->freeze, name), named = patterns_match(&p->train, name);
+    return (named || p->selected[v.i] || p->train.list->list.n == 0) && !frozen;
 }
 
 static bool is_full_name(const struct choice *p, const char *name) {
@@ -54,7 +59,7 @@ static void choose_initializers(struct choice *p, enum param_kind kind) {
         if (!grad_carries(p->g, v) || !(named || (role->what && role->kind == kind)))
             continue;
         p->any = true;
-        p->trained[v.i] = is_wanted(p, name);
+        p->trained[v.i] = is_wanted(p, v);
     }
 }
 
@@ -104,7 +109,7 @@ static status choose_loose_weights(struct choice *p) {
         if (!weight[i] || !grad_carries(p->g, v) || !(made || (x->is_input && !x->init)))
             continue;
         p->any = true;
-        p->trained[i] = is_wanted(p, x->name);
+        p->trained[i] = is_wanted(p, v);
         if (made && p->trained[i]) {
             st = become_input(p, v);
             n_inputs++;
@@ -133,12 +138,29 @@ static status choose_inputs(struct choice *p) {
     return st ? st : patterns_close(p->c, &names, "input");
 }
 
+// Words of --train that are no names count as matched if they select something.
+static status open_choice(struct choice *p) {
+    struct pass_context *c = p->c;
+    bool any = false;
+    p->roles = param_roles(p->g, c->arena);
+    p->selected = ARENA_ARRAY(c->arena, bool, p->n_values);
+    status st = p->roles && p->selected ? ST_OK : diag_out_of_memory(c->diags);
+    if (!st)
+        st = patterns_open(c, "train", &p->train);
+    if (!st)
+        st = patterns_open(c, "freeze", &p->freeze);
+    if (!st)
+        st = param_select(p->g, p->roles, p->train.list, c->diags, p->selected);
+    for (size_t v = 1; v < p->n_values && !st; v++)
+        any |= p->selected[v];
+    for (size_t i = 0; i < p->train.list->list.n && !st; i++)
+        p->train.hit[i] |= any && param_select_is(p->g, p->train.list->list.at[i]);
+    return st;
+}
+
 status params_choose(struct model *m, struct pass_context *c, bool *trained) {
     struct choice p = {.g = m->graph, .c = c, .trained = trained, .n_values = m->graph->values.n};
-    p.roles = param_roles(m->graph, c->arena);
-    status st = p.roles ? patterns_open(c, "train", &p.train) : diag_out_of_memory(c->diags);
-    if (!st)
-        st = patterns_open(c, "freeze", &p.freeze);
+    status st = open_choice(&p);
     if (st)
         return st;
     choose_initializers(&p, PARAM_PARAMETER);

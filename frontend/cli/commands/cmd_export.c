@@ -42,7 +42,9 @@ static status export(struct cli *c, struct model *m, struct pool *names) {
     if (!st)
         st = export_model(m, &state.tensors, &context, &facts);
     if (!st)
-        st = load_save_plan(m, target, NULL, &c->diags);
+        st = str_ends_with(target, ".safetensors")
+                 ? state_write(&facts.trained, m, target, NULL, &c->diags)
+                 : load_save_plan(m, target, NULL, &c->diags);
     const char *json = options_text(&c->options, "json");
     if (!st && json)
         st = write_json(c, json, &facts);
@@ -77,7 +79,8 @@ static const struct option_spec export_options[] = {
     {"state", 's', OPTION_TEXT, "FILE", NULL, 0, 0,
      "the trained state: safetensors, or an ONNX model of constants"},
     {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0,
-     "the model to write (.onnx, .mfc or .dot); - is stdout"},
+     "the model to write (.onnx, .mfc or .dot), or what training has changed of it, without the "
+     "optimizer's state (.safetensors); - is stdout"},
     {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
      "also write the counts of tensors as JSON; - is stdout"},
     {0}};
@@ -90,7 +93,10 @@ const struct command cmd_export = {
         "Takes the model that the training step was made from and the state that training ended "
         "with, and writes the model with trained parameters and running statistics, training mode "
         "off and Dropout inactive. Nothing else changes: parameters that the state does not have "
-        "stay as they are, and the state of the optimizer is left out.",
+        "stay as they are, and the state of the optimizer is left out. Adapters are merged into "
+        "their "
+        "weights; an output that ends with .safetensors holds them as they are, without the model: "
+        "the file to keep for each task.",
     .min_arguments = 1,
     .max_arguments = 1,
     .options = export_options,

@@ -9,11 +9,11 @@
 // Exporters store parameters either as initializers or as Constant nodes. In a model whose weight
 // matrices are initializers, results of Constant nodes are parts of formulas: anchors, tables,
 // scales that the source code computes.
-#include "passes/param_roles.h"
+#include "passes/param/param_roles.h"
 
 #include <string.h>
 
-#include "passes/param_values.h"
+#include "passes/param/param_values.h"
 
 #define ANY_SLOT UINT32_MAX
 

@@ -1,7 +1,7 @@
 // Recognizes masks by their elements: see param_values.h. The elements are read in blocks and
 // compared as bits; reading ends with the third distinct number. Almost every tensor of parameters
 // has three among its first elements.
-#include "passes/param_values.h"
+#include "passes/param/param_values.h"
 
 #include <string.h>
 

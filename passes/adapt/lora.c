@@ -9,17 +9,14 @@
 //
 // One of the two starts with zeros, so that the first step is that of the base model; the other one
 // as PyTorch initializes a linear layer, or an embedding. The node's result keeps its name.
-#include "passes/grad/lora.h"
+#include "passes/adapt/lora.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/base/digest.h"
 #include "ir/base/limits.h"
-#include "ir/base/rng.h"
 #include "ir/build.h"
-#include "passes/grad/grad.h"
+#include "passes/param/start_values.h"
 #include "passes/shape/shape.h"
 
 #define MAX_RANK 65536
@@ -30,6 +27,11 @@ static const struct option_spec options[] = {
      "train low-rank adapters instead of the weights of MatMul, Gemm, Conv and Gather whose names "
      "match (default: all)"},
     {"lora-alpha", 0, OPTION_REAL, "X", NULL, 0, 0, "scale what adapters add by X / RANK (by 1)"},
+    {"lora-init", 0, OPTION_CHOICE, "pytorch|gaussian", "pytorch", 0, 0,
+     "start adapters as PyTorch starts a linear layer or an embedding, or with normal numbers of "
+     "standard deviation 1 / RANK; in either case one of the two matrices starts with zeros"},
+    {"lora-dropout", 0, OPTION_REAL, "P", NULL, 0, 0,
+     "let each element that an adapter reads drop out with probability P"},
     {0}};
 
 struct lora {
@@ -102,30 +104,23 @@ static bool is_adaptable(const struct lora *l, const struct node *n, struct weig
 
 // ---- The two matrices ----
 
-// A linear layer: uniform within 1 / sqrt(inputs). An embedding: normal.
-static double draw(struct rng *r, bool is_normal, double limit) {
-    if (!is_normal)
-        return (2 * rng_unit(r) - 1) * limit;
-    double u = 1 - rng_unit(r), v = rng_unit(r);
-    return sqrt(-2 * log(u)) * cos(2 * acos(-1.0) * v);
-}
-
 static value_id add_matrix(struct lora *l, const char *kind, const struct value *w,
-                           const struct type *t, double limit) {
-    int64_t n, dims[LIMIT_RANK];
-    const char *name = str_format(l->g->model->arena, "lora.%s(%s)", kind, w->name);
-    double *x = type_elements(t, &n) ? ARENA_ARRAY(l->c->arena, double, n) : NULL;
-    struct rng r = rng_make(name ? digest_block(name, strlen(name), 0) : 0, 0);
-    for (int64_t i = 0; x && i < n && limit != 0; i++)
-        x[i] = draw(&r, limit < 0, limit);
-    for (int32_t i = 0; i < t->rank; i++)
-        dims[i] = t->dims[i].size;
-    struct tensor *init =
-        x ? tensor_from_reals(l->g->model->arena, t->elem, x, dims, t->rank) : NULL;
-    value_id v = name && init ? graph_add_value(l->g, name, t) : VALUE_NONE;
+                           const struct type *t, struct start_values how) {
+    struct arena *a = l->g->model->arena;
+    const char *name = str_format(a, "lora.%s(%s)", kind, w->name);
+    struct tensor *init = name && t ? start_tensor(a, t, how, name) : NULL;
+    value_id v = init ? graph_add_value(l->g, name, t) : VALUE_NONE;
     if (!v.i || !graph_add_init(l->g, v, init))
         out_of_memory(l);
     return v;
+}
+
+// What the matrix starts with that the other one's zeros are multiplied by.
+static struct start_values first_values(const struct lora *l, const struct node *n,
+                                        int64_t n_inputs) {
+    if (strcmp(options_text(l->c->options, "lora-init"), "gaussian") == 0)
+        return (struct start_values){START_NORMAL, 1 / (double)l->rank};
+    return n->op == OP_Gather ? (struct start_values){START_NORMAL, 1} : start_linear(n_inputs);
 }
 
 // left: [first dimension, rank], for Conv with two more dimensions of 1; right: the rank by the
@@ -137,7 +132,7 @@ static void add_matrices(struct lora *l, const struct node *n, struct weight w, 
     int64_t all, n_inputs = x.type->dims[0].size;
     if (w.is_transposed && type_elements(x.type, &all))
         n_inputs = n_inputs ? all / n_inputs : 1;
-    double limit = n->op == OP_Gather ? -1 : 1 / sqrt((double)(n_inputs ? n_inputs : 1));
+    struct start_values first = first_values(l, n, n_inputs), zeros = {START_ZEROS, 0};
     bool random_left = !w.is_transposed && n->op != OP_Gather;
     struct arena *a = l->g->model->arena;
     for (int32_t i = 0; i < x.type->rank; i++)
@@ -145,11 +140,11 @@ static void add_matrices(struct lora *l, const struct node *n, struct weight w, 
     dims[0] = x.type->dims[0];
     dims[1] = rank;
     const struct type *t = type_tensor(a, x.type->elem, dims, x.type->rank);
-    *left = t ? add_matrix(l, "left", &x, t, random_left ? limit : 0) : VALUE_NONE;
+    *left = add_matrix(l, "left", &x, t, random_left ? first : zeros);
     memcpy(dims, x.type->dims, (size_t)x.type->rank * sizeof *dims);
     dims[0] = rank;
     t = type_tensor(a, x.type->elem, dims, x.type->rank);
-    *right = t ? add_matrix(l, "right", &x, t, random_left ? 0 : limit) : VALUE_NONE;
+    *right = add_matrix(l, "right", &x, t, random_left ? zeros : first);
     l->n_adapters++;
 }
 
@@ -191,9 +186,18 @@ static value_id turned(struct lora *l, value_id v) {
     return build_op(&l->b, "Transpose", VALUES(v), ATTRS(attr_ints("perm", perm, 2)));
 }
 
+// The data that the adapter reads. Indices of an embedding do not drop out.
+static value_id read_data(struct lora *l, const struct node *n) {
+    if (!options_given(l->c->options, "lora-dropout") || n->op == OP_Gather)
+        return n->in[0];
+    value_id ratio = build_scalar(&l->b, ELEM_F32, options_real(l->c->options, "lora-dropout"));
+    value_id on = build_scalar(&l->b, ELEM_BOOL, 1);
+    return BUILD(&l->b, "Dropout", n->in[0], ratio, on);
+}
+
 static value_id change_of(struct lora *l, const struct node *n, struct weight w, value_id left,
                           value_id right) {
-    value_id x = n->in[0];
+    value_id x = read_data(l, n);
     struct attr transposed = attr_int("transB", 1);
     switch (n->op) {
     case OP_Conv:
@@ -240,6 +244,10 @@ static void adapt(struct lora *l, node_id id, struct weight w) {
 
 // ---- The pass ----
 
+static bool is_matrix_name(const char *name) {
+    return strncmp(name, "lora.left(", 10) == 0 || strncmp(name, "lora.right(", 11) == 0;
+}
+
 static status read_options(struct lora *l) {
     const char *text = options_text(l->c->options, "lora");
     char *end;
@@ -249,6 +257,20 @@ static status read_options(struct lora *l) {
         return diag_error(l->c->diags, DIAG_USAGE, loc_none(),
                           "--lora %s: must be RANK or RANK:PATTERN, such as 8 or 8:*attention*",
                           text);
+    double p = options_given(l->c->options, "lora-dropout")
+                   ? options_real(l->c->options, "lora-dropout")
+                   : 0;
+    return p >= 0 && p < 1 ? ST_OK
+                           : diag_error(l->c->diags, DIAG_USAGE, loc_none(),
+                                        "--lora-dropout must be at least 0 and less than 1");
+}
+
+// Options that do nothing without --lora.
+static status refuse_alone(struct pass_context *c) {
+    static const char *const names[] = {"lora-alpha", "lora-init", "lora-dropout"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (options_given(c->options, names[i]))
+            return diag_error(c->diags, DIAG_USAGE, loc_none(), "--%s needs --lora", names[i]);
     return ST_OK;
 }
 
@@ -272,9 +294,7 @@ static status run(struct model *m, struct pass_context *c) {
     struct lora l = {.g = g, .b = builder_make(g, c->diags), .c = c};
     size_t n_nodes = g->order.n;
     if (!options_given(c->options, "lora"))
-        return options_given(c->options, "lora-alpha")
-                   ? diag_error(c->diags, DIAG_USAGE, loc_none(), "--lora-alpha needs --lora")
-                   : ST_OK;
+        return refuse_alone(c);
     l.b.infer = shape_infer;
     status st = read_options(&l);
     if (st)
@@ -301,23 +321,13 @@ static status run(struct model *m, struct pass_context *c) {
     return graph_sort(g, c->diags);
 }
 
-static bool is_named(const struct option_value *train, const char *name) {
-    for (size_t i = 0; i < train->list.n; i++)
-        if (str_match(train->list.at[i], name))
-            return true;
-    return false;
-}
-
 void lora_restrict(const struct graph *g, const struct options *o, bool *trained) {
-    const struct option_value *train = options_get(o, "train");
     if (!options_given(o, "lora"))
         return;
     for (size_t i = 0; i < g->inits.n; i++) {
         const struct value *x = graph_value(g, g->inits.at[i]);
-        bool is_adapter =
-            strncmp(x->name, "lora.left(", 10) == 0 || strncmp(x->name, "lora.right(", 11) == 0;
-        trained[g->inits.at[i].i] &= is_named(train, x->name);
-        trained[g->inits.at[i].i] |= is_adapter;
+        trained[g->inits.at[i].i] &= options_given(o, "train");
+        trained[g->inits.at[i].i] |= is_matrix_name(x->name);
     }
 }
 
