@@ -1,5 +1,5 @@
 // The pass `shard`: divides nodes as --shard says (shard.h).
-#include "passes/shard/shard.h"
+#include "passes/shard/shard_options.h"
 
 static const struct option_spec options[] = {
     {"Sharding", 0, OPTION_GROUP, NULL, NULL, 0, 0, NULL},
@@ -7,15 +7,18 @@ static const struct option_spec options[] = {
      "divide these nodes (* and ? match) along sample, parameter, attribute or sum"},
     {0}};
 
+status shard_divide(struct model *m, const struct shard_request *ask, struct pass_context *c) {
+    struct shard_choices x;
+    status st = shard_choose(m->graph, ask, c, &x);
+    return st ? st : shard_apply(m, x.of, c);
+}
+
 static status run(struct model *m, struct pass_context *c) {
-    struct shard_choice *choice;
+    struct shard_choices x;
     if (!options_get(c->options, "shard")->list.n)
         return ST_OK;
-    status st = shard_choose(m->graph, c, &choice);
-    if (!st)
-        st = shard_apply(m, choice, c);
-    m->facts &= ~(unsigned)FACT_COSTS;
-    return st ? st : pass_run_all(PASS_PIPELINE(&pass_dce), m, c);
+    status st = shard_options_choose(m->graph, c, &x);
+    return st ? st : shard_apply(m, x.of, c);
 }
 
 const struct pass pass_shard = {

@@ -2,12 +2,14 @@
 //
 //   shard_rule.h      along which dimensions a node may be divided: the rules, by operator family
 //   shard_sample.c    where the batch is in every value
-//   shard_choose.c    from --shard, or a region, to one division for each node
+//   shard_choose.c    from requests to one division for each node
+//   shard_options.c   requests of --shard
 //   shard_values.c    values as pieces: joined, sliced and exchanged between divisions
 //   shard_parts.c     the parts of a node
 //   shard_moments.c   BatchNormalization in training mode, whose statistics are of the whole batch
 //   shard_apply.c     all nodes, in an order in which a part of a region ends before the next
-//   begins shard.c           the pass
+//                     begins
+//   shard.c           the pass
 //
 // Neighbours with the same division are joined directly. Slices and concatenations are made only
 // where divisions differ or a node needs a value whole.
@@ -44,8 +46,41 @@ struct shard_choice {
 // Bounds of n almost equal ranges. NULL: out of memory.
 int64_t *shard_bounds(struct arena *a, int64_t extent, uint32_t n, int64_t scale);
 
-// One choice for each node, by --shard. The array is indexed by node.
-status shard_choose(struct graph *g, struct pass_context *c, struct shard_choice **out);
+enum { SHARD_MAX_WAYS = 1024 };
 
-// Replaces the nodes by their parts; the model keeps its facts but FACT_COSTS.
+enum shard_kind {
+    SHARD_BY_SAMPLE,
+    SHARD_BY_PARAMETER,
+    SHARD_BY_ATTRIBUTE,
+    SHARD_BY_SUM,
+    SHARD_BY_NUMBER
+};
+
+// How a node is to be divided.
+struct shard_request {
+    enum shard_kind kind;
+    uint32_t number; // SHARD_BY_NUMBER: the label
+    uint32_t ways;   // < 2: not divided
+    uint32_t region; // the parts of all nodes of a region are ordered part by part
+};
+
+// Units that a division of this kind can be of, the greatest number of ways; 0: there is none.
+int64_t shard_extent(const struct shard_samples *s, const struct shard_rule *r,
+                     enum shard_kind kind);
+
+// Indexed by node.
+struct shard_choices {
+    struct shard_choice *of;
+    const char **why; // it was asked for and not done: the reason; else NULL
+};
+
+// Requests that cannot be fulfilled are no errors: those nodes stay whole.
+status shard_choose(struct graph *g, const struct shard_request *ask, struct pass_context *c,
+                    struct shard_choices *out);
+
+// Replaces the nodes by their parts, and removes dead nodes; the model keeps its facts but
+// FACT_COSTS.
 status shard_apply(struct model *m, const struct shard_choice *choice, struct pass_context *c);
+
+// Both: `ask` is indexed by node.
+status shard_divide(struct model *m, const struct shard_request *ask, struct pass_context *c);

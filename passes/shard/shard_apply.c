@@ -23,12 +23,6 @@ static bool joins_group(const struct sharding *s, const struct shard_cut *c) {
     return true;
 }
 
-static status refuse(const struct sharding *s, const struct shard_cut *c) {
-    return diag_error(s->d, DIAG_SHARD, loc_path(s->g->model->path, c->name),
-                      "a part of its %u would read nothing but padding; use fewer ways",
-                      c->choice.n);
-}
-
 static status divide_node(struct sharding *s, node_id id, const struct shard_choice *choice) {
     struct shard_cut c = {.n = *graph_node(s->g, id), .choice = *choice};
     c.name = node_path(s->g, id, s->a);
@@ -37,12 +31,6 @@ static status divide_node(struct sharding *s, node_id id, const struct shard_cho
         return st;
     assert(choice->label <= c.r.n_labels && choice->n >= 2);
     c.r.s->n = &c.n; // adding nodes moves the array
-    int32_t axis = c.n.n_in ? shard_operand_axis(&c, 0) : -1;
-    for (uint32_t k = 0; axis >= 0 && k < choice->n; k++) {
-        struct shard_range x = shard_operand_range(&c, 0, axis, k);
-        if (x.lo >= x.hi)
-            return refuse(s, &c);
-    }
     if (!joins_group(s, &c))
         shard_open_group(s, choice->region);
     graph_remove_node(s->g, id);
@@ -130,5 +118,7 @@ status shard_apply(struct model *m, const struct shard_choice *choice, struct pa
     for (size_t i = 0; i < g->outputs.n && !st; i++)
         shard_whole(&s, g->outputs.at[i]);
     st = st ? st : s.b.failed;
-    return st ? st : sort(&s);
+    st = st ? st : sort(&s);
+    m->facts &= ~(unsigned)FACT_COSTS;
+    return st ? st : pass_run_all(PASS_PIPELINE(&pass_dce), m, c);
 }

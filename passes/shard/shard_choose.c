@@ -1,5 +1,4 @@
-// From --shard to one division for each node. An entry is PATTERN:DIMENSION:WAYS; the last one that
-// matches a node counts. A dimension is
+// From requests to one division for each node. A request names a kind of dimension:
 //
 //   sample      the batch
 //   parameter   a dimension of the result that a parameter has too, such as output channels
@@ -9,22 +8,7 @@
 //
 // A node without parameters follows the division of its operands, so that a region of layers stays
 // divided in one way.
-#include <stdlib.h>
-#include <string.h>
-
-#include "passes/shard/shard.h"
-
-enum shard_kind { KIND_SAMPLE, KIND_PARAMETER, KIND_ATTRIBUTE, KIND_SUM, KIND_NUMBER };
-
-static const char *const kind_names[] = {"sample", "parameter", "attribute", "sum"};
-
-struct entry {
-    const char *pattern, *text;
-    enum shard_kind kind;
-    uint32_t number, ways;
-    size_t n_matched, n_divided;
-    const char *why, *refused; // the first node that could not be divided
-};
+#include "passes/shard/shard_inner.h"
 
 // How a value is divided by the choice of its producer.
 struct division {
@@ -35,12 +19,12 @@ struct division {
 
 struct chooser {
     struct graph *g;
-    struct pass_context *c;
-    struct entry *entry;
-    size_t n_entries;
-    struct shard_samples samples;
+    struct arena *a;
+    struct diags *d;
+    const struct shard_samples *samples;
     struct division *of; // per value
     struct shard_choice *choice;
+    const char *why; // the node was not divided
 };
 
 int64_t *shard_bounds(struct arena *a, int64_t extent, uint32_t n, int64_t scale) {
@@ -52,39 +36,6 @@ int64_t *shard_bounds(struct arena *a, int64_t extent, uint32_t n, int64_t scale
     return bound;
 }
 
-static status bad_entry(struct chooser *c, const char *text) {
-    return diag_error(c->c->diags, DIAG_USAGE, loc_none(),
-                      "--shard %s is not PATTERN:DIMENSION:WAYS, with a dimension of sample, "
-                      "parameter, attribute, sum, or a number, and ways from 2 to 1024",
-                      text);
-}
-
-static bool read_number(const char *text, long max, uint32_t *out) {
-    char *end;
-    long x = strtol(text, &end, 10);
-    *out = (uint32_t)x;
-    return end != text && !*end && x >= 1 && x <= max;
-}
-
-static status read_entry(struct chooser *c, const char *text, struct entry *e) {
-    char *own = arena_copy(c->c->arena, text, strlen(text) + 1);
-    if (!own)
-        return diag_out_of_memory(c->c->diags);
-    char *ways = strrchr(own, ':');
-    if (ways)
-        *ways++ = 0;
-    char *dim = strrchr(own, ':');
-    if (!ways || !dim || !read_number(ways, 1024, &e->ways) || e->ways < 2)
-        return bad_entry(c, text);
-    *dim++ = 0;
-    e->pattern = own;
-    e->text = text;
-    for (e->kind = KIND_SAMPLE; e->kind < KIND_NUMBER; e->kind++)
-        if (strcmp(dim, kind_names[e->kind]) == 0)
-            return ST_OK;
-    return read_number(dim, SHARD_LABELS, &e->number) ? ST_OK : bad_entry(c, text);
-}
-
 static bool has_label(const struct shard_dim *dims, const struct type *t, uint32_t label) {
     for (int32_t i = 0; t && i < t->rank; i++)
         if (dims[i].label == label)
@@ -93,49 +44,55 @@ static bool has_label(const struct shard_dim *dims, const struct type *t, uint32
 }
 
 // Whether an operand without samples has the label.
-static bool in_parameter(const struct chooser *c, const struct shard_rule *r, uint32_t label) {
+static bool in_parameter(const struct shard_samples *s, const struct shard_rule *r,
+                         uint32_t label) {
     bool found = false;
     for (uint32_t k = 0; k < r->s->n->n_in; k++) {
         value_id v = r->s->n->in[k];
-        found |=
-            v.i && c->samples.of[v.i].axis < 0 && has_label(r->in[k], shard_in_type(r, k), label);
+        found |= v.i && s->of[v.i].axis < 0 && has_label(r->in[k], shard_in_type(r, k), label);
     }
     return found;
 }
 
-static bool is_of_kind(const struct chooser *c, const struct shard_rule *r, uint32_t l,
+// Whether a label is of this kind; sample labels are found by shard_sample_label.
+static bool is_of_kind(const struct shard_samples *s, const struct shard_rule *r, uint32_t l,
                        enum shard_kind kind) {
     int64_t per;
     bool is_sum = r->label[l].join != SHARD_CONCAT && r->label[l].join != SHARD_MOMENTS;
-    bool is_sample = shard_sample_label(&c->samples, r, &per) == l;
-    switch (kind) {
-    case KIND_PARAMETER:
-        return !is_sum && !is_sample && in_parameter(c, r, l);
-    case KIND_ATTRIBUTE:
-        return !is_sum && !is_sample && !in_parameter(c, r, l);
-    default:
+    bool is_sample = shard_sample_label(s, r, &per) == l;
+    if (kind == SHARD_BY_SUM)
         return is_sum;
-    }
+    return !is_sum && !is_sample && in_parameter(s, r, l) == (kind == SHARD_BY_PARAMETER);
 }
 
-static uint32_t label_of_kind(const struct chooser *c, const struct shard_rule *r,
-                              const struct entry *e) {
+// 0: it has none.
+static uint32_t label_of_kind(const struct shard_samples *s, const struct shard_rule *r,
+                              enum shard_kind kind) {
     for (uint32_t l = 1; l <= r->n_labels; l++)
-        if (is_of_kind(c, r, l, e->kind))
+        if (is_of_kind(s, r, l, kind))
             return l;
     return 0;
 }
 
-// The division of the first operand that is divided as often as the entry wants, carried over.
-static bool follow(struct chooser *c, const struct shard_rule *r, const struct entry *e,
+int64_t shard_extent(const struct shard_samples *s, const struct shard_rule *r,
+                     enum shard_kind kind) {
+    int64_t per;
+    if (kind == SHARD_BY_SAMPLE)
+        return shard_sample_label(s, r, &per) ? s->n : 0;
+    uint32_t l = label_of_kind(s, r, kind);
+    return l ? r->label[l].extent : 0;
+}
+
+// The division of the first operand that is divided as often as asked for, carried over.
+static bool follow(struct chooser *c, const struct shard_rule *r, uint32_t ways,
                    struct shard_choice *out) {
     for (uint32_t k = 0; k < r->s->n->n_in; k++) {
         value_id v = r->s->n->in[k];
         const struct division *d = v.i ? &c->of[v.i] : NULL;
-        if (!d || d->axis < 0 || d->n != e->ways)
+        if (!d || d->axis < 0 || d->n != ways)
             continue;
         struct shard_dim x = r->in[k][d->axis];
-        int64_t *bound = ARENA_ARRAY(c->c->arena, int64_t, (size_t)d->n + 1);
+        int64_t *bound = ARENA_ARRAY(c->a, int64_t, (size_t)d->n + 1);
         bool fits = x.label && bound && r->label[x.label].window < 0;
         for (uint32_t i = 0; fits && i <= d->n; i++) {
             fits = d->bound[i] % x.unit == 0;
@@ -149,47 +106,66 @@ static bool follow(struct chooser *c, const struct shard_rule *r, const struct e
     return false;
 }
 
-// One label, divided almost evenly.
-static status divide(struct chooser *c, const struct shard_rule *r, struct entry *e,
+// The label, divided almost evenly.
+static status divide(struct chooser *c, const struct shard_rule *r, const struct shard_request *ask,
                      struct shard_choice *out) {
     int64_t extent = r->label[out->label].extent, scale = 1;
-    if (e->kind == KIND_SAMPLE) {
-        shard_sample_label(&c->samples, r, &scale);
-        extent = c->samples.n;
+    if (ask->kind == SHARD_BY_SAMPLE) {
+        shard_sample_label(c->samples, r, &scale);
+        extent = c->samples->n;
     }
-    if (extent < e->ways) {
-        e->why = str_format(c->c->arena, "%u ways are more than the %lld elements of the dimension",
-                            e->ways, (long long)extent);
+    if (extent < ask->ways) {
+        c->why = str_format(c->a, "%u ways are more than the %lld elements of the dimension",
+                            ask->ways, (long long)extent);
         out->label = 0;
-        return e->why ? ST_OK : diag_out_of_memory(c->c->diags);
+        return c->why ? ST_OK : diag_out_of_memory(c->d);
     }
-    out->n = e->ways;
-    out->bound = shard_bounds(c->c->arena, extent, e->ways, scale);
-    return out->bound ? ST_OK : diag_out_of_memory(c->c->diags);
+    out->n = ask->ways;
+    out->bound = shard_bounds(c->a, extent, ask->ways, scale);
+    return out->bound ? ST_OK : diag_out_of_memory(c->d);
 }
 
-static status choose_by(struct chooser *c, const struct shard_rule *r, struct entry *e,
-                        struct shard_choice *out) {
+static const char *without(struct chooser *c, const struct shard_rule *r, enum shard_kind kind) {
+    if (kind == SHARD_BY_SAMPLE)
+        return "it does not keep samples apart, or does not depend on them";
+    return kind == SHARD_BY_NUMBER ? str_format(c->a, "its rule lists %u dimensions", r->n_labels)
+                                   : "it has no such dimension";
+}
+
+static status choose_by(struct chooser *c, const struct shard_rule *r,
+                        const struct shard_request *ask, struct shard_choice *out) {
     int64_t per;
-    bool by_operands = e->kind == KIND_PARAMETER || e->kind == KIND_ATTRIBUTE;
-    e->why = r->why;
+    bool by_operands = ask->kind == SHARD_BY_PARAMETER || ask->kind == SHARD_BY_ATTRIBUTE;
+    c->why = r->why;
     if (!r->n_labels)
         return ST_OK;
-    bool has_weights = by_operands && !(op_info(r->s->n->op)->flags & OPF_ELEMENTWISE) &&
-                       label_of_kind(c, r, e) && in_parameter(c, r, label_of_kind(c, r, e));
-    if (by_operands && !has_weights && follow(c, r, e, out))
+    uint32_t own = by_operands ? label_of_kind(c->samples, r, ask->kind) : 0;
+    bool has_weights =
+        own && !(op_info(r->s->n->op)->flags & OPF_ELEMENTWISE) && in_parameter(c->samples, r, own);
+    if (by_operands && !has_weights && follow(c, r, ask->ways, out))
         return ST_OK;
-    if (e->kind == KIND_SAMPLE)
-        out->label = shard_sample_label(&c->samples, r, &per);
-    else if (e->kind == KIND_NUMBER)
-        out->label = e->number <= r->n_labels ? e->number : 0;
+    if (ask->kind == SHARD_BY_SAMPLE)
+        out->label = shard_sample_label(c->samples, r, &per);
+    else if (ask->kind == SHARD_BY_NUMBER)
+        out->label = ask->number <= r->n_labels ? ask->number : 0;
     else
-        out->label = label_of_kind(c, r, e);
-    e->why = e->kind == KIND_SAMPLE ? "it does not keep samples apart, or does not depend on them"
-             : e->kind == KIND_NUMBER
-                 ? str_format(c->c->arena, "its rule lists %u dimensions", r->n_labels)
-                 : "it has no such dimension";
-    return out->label ? divide(c, r, e, out) : ST_OK;
+        out->label = label_of_kind(c->samples, r, ask->kind);
+    if (out->label)
+        return divide(c, r, ask, out);
+    c->why = without(c, r, ask->kind);
+    return c->why ? ST_OK : diag_out_of_memory(c->d);
+}
+
+// Whether each part of a node that reads windows has elements to read.
+static bool has_elements(const struct shard_rule *r, const struct shard_choice *x) {
+    struct shard_cut c = {.n = *r->s->n, .r = *r, .choice = *x};
+    int32_t axis = c.n.n_in ? shard_operand_axis(&c, 0) : -1;
+    for (uint32_t k = 0; axis >= 0 && k < x->n; k++) {
+        struct shard_range range = shard_operand_range(&c, 0, axis, k);
+        if (range.lo >= range.hi)
+            return false;
+    }
+    return true;
 }
 
 // What a choice means for the results.
@@ -199,8 +175,7 @@ static void set_divisions(struct chooser *c, const struct shard_rule *r,
     for (uint32_t k = 0; k < n->n_out; k++)
         for (int32_t i = 0; n->out[k].i && i < shard_out_type(r, k)->rank; i++) {
             struct shard_dim d = r->out[k][i];
-            int64_t *bound =
-                d.label == x->label ? ARENA_ARRAY(c->c->arena, int64_t, x->n + 1) : NULL;
+            int64_t *bound = d.label == x->label ? ARENA_ARRAY(c->a, int64_t, x->n + 1) : NULL;
             for (uint32_t p = 0; bound && p <= x->n; p++)
                 bound[p] = x->bound[p] * d.unit;
             if (bound)
@@ -208,68 +183,43 @@ static void set_divisions(struct chooser *c, const struct shard_rule *r,
         }
 }
 
-static status choose_node(struct chooser *c, node_id id) {
+static status choose_node(struct chooser *c, node_id id, const struct shard_request *ask) {
     struct shard_choice *x = &c->choice[id.i];
-    struct entry *e = NULL;
     struct shard_rule r;
-    for (size_t i = 0; i < c->n_entries; i++)
-        if (str_match(c->entry[i].pattern, node_called(c->g, id))) {
-            e = &c->entry[i];
-            x->region = (uint32_t)i + 1;
-        }
-    if (!e)
-        return ST_OK;
-    e->n_matched++;
-    status st = shard_rule_of(c->g, id, c->c->arena, c->c->diags, &r);
+    x->region = ask->region;
+    status st = shard_rule_of(c->g, id, c->a, c->d, &r);
     if (!st)
-        st = choose_by(c, &r, e, x);
-    if (st)
-        return st;
-    if (x->label) {
-        e->n_divided++;
+        st = choose_by(c, &r, ask, x);
+    if (!st && x->label && !has_elements(&r, x)) {
+        x->label = 0;
+        c->why = "a part of it would read nothing but padding; use fewer ways";
+    }
+    if (!st && x->label)
         set_divisions(c, &r, x);
-    } else if (!e->refused) {
-        e->refused = str_format(c->c->arena, "%s (%s): %s", node_called(c->g, id),
-                                graph_node(c->g, id)->type, e->why ? e->why : "");
-    }
-    return ST_OK;
-}
-
-static status report(struct chooser *c) {
-    status st = ST_OK;
-    for (size_t i = 0; i < c->n_entries; i++) {
-        const struct entry *e = &c->entry[i];
-        if (!e->n_matched)
-            st = diag_error(c->c->diags, DIAG_USAGE, loc_none(),
-                            "--shard %s: no node has such a name", e->text);
-        else if (!e->n_divided)
-            st = diag_error(c->c->diags, DIAG_SHARD, loc_none(),
-                            "--shard %s: none of %zu nodes can be divided so; %s", e->text,
-                            e->n_matched, e->refused);
-        else if (e->n_divided < e->n_matched)
-            diag_note(c->c->diags, DIAG_SHARD, loc_none(),
-                      "--shard %s: %zu of %zu nodes are divided; the first of the others is %s",
-                      e->text, e->n_divided, e->n_matched, e->refused);
-    }
     return st;
 }
 
-status shard_choose(struct graph *g, struct pass_context *pc, struct shard_choice **out) {
-    const struct option_value *given = options_get(pc->options, "shard");
+status shard_choose(struct graph *g, const struct shard_request *ask, struct pass_context *pc,
+                    struct shard_choices *out) {
+    struct shard_samples samples;
     struct chooser c = {.g = g,
-                        .c = pc,
-                        .n_entries = given->list.n,
-                        .entry = ARENA_ARRAY(pc->arena, struct entry, given->list.n),
+                        .a = pc->arena,
+                        .d = pc->diags,
+                        .samples = &samples,
                         .of = ARENA_ARRAY(pc->arena, struct division, g->values.n),
                         .choice = ARENA_ARRAY(pc->arena, struct shard_choice, g->nodes.n)};
-    status st = c.entry && c.of && c.choice ? shard_samples_of(g, pc->arena, pc->diags, &c.samples)
-                                            : diag_out_of_memory(pc->diags);
+    const char **why = ARENA_ARRAY(pc->arena, const char *, g->nodes.n);
+    status st = c.of && c.choice && why ? shard_samples_of(g, pc->arena, pc->diags, &samples)
+                                        : diag_out_of_memory(pc->diags);
     for (size_t i = 0; !st && i < g->values.n; i++)
         c.of[i].axis = -1;
-    for (size_t i = 0; !st && i < c.n_entries; i++)
-        st = read_entry(&c, given->list.at[i], &c.entry[i]);
-    for (size_t i = 0; !st && i < g->order.n; i++)
-        st = choose_node(&c, g->order.at[i]);
-    *out = c.choice;
-    return st ? st : report(&c);
+    for (size_t i = 0; !st && i < g->order.n; i++) {
+        uint32_t id = g->order.at[i].i;
+        if (ask[id].ways < 2)
+            continue;
+        st = choose_node(&c, g->order.at[i], &ask[id]);
+        why[id] = c.choice[id].label ? NULL : c.why;
+    }
+    *out = (struct shard_choices){c.choice, why};
+    return st;
 }

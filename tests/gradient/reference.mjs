@@ -10,36 +10,12 @@ import { mkdtempSync, readdirSync, rmSync, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generator } from './case.mjs';
+import { error, feedsOf, makeStep } from './network.mjs';
 import ort from './runtime.mjs';
 
 const TOLERANCE = 1e-4;
 const [mfc, folder, pattern = ''] = process.argv.slice(2);
 const scratch = mkdtempSync(join(tmpdir(), 'mfc-reference-'));
-
-async function outputsOf(path) {
-  const session = await ort.InferenceSession.create(path, { logSeverityLevel: 3 });
-  return session.run({});
-}
-
-// Largest difference over the largest reference, with a floor: a gradient that is zero in exact arithmetic is noise.
-function error(have, want, floor) {
-  let diff = 0, scale = floor;
-  for (let i = 0; i < want.length; i++) {
-    const w = Number(want[i]), h = Number(have[i]);
-    diff = Math.max(diff, Number.isNaN(h) ? Infinity : Math.abs(h - w));
-    scale = Math.max(scale, Math.abs(w));
-  }
-  return scale > 0 ? diff / scale : diff;
-}
-
-// The reference keeps doubles; the step wants what it declares.
-function tensorFor(meta, t) {
-  if (meta.type === 'float32' || meta.type === undefined) return new ort.Tensor('float32', Float32Array.from(t.data), t.dims);
-  if (meta.type === 'float64') return new ort.Tensor('float64', Float64Array.from(t.data), t.dims);
-  if (meta.type === 'int64') return new ort.Tensor('int64', BigInt64Array.from(t.data, (x) => BigInt(x)), t.dims);
-  if (meta.type === 'bool') return new ort.Tensor('bool', Uint8Array.from(t.data, Number), t.dims);
-  return t;
-}
 
 async function conditioning(session, feeds, have, want, grads, floor) {
   const random = generator('conditioning');
@@ -53,22 +29,9 @@ async function conditioning(session, feeds, have, want, grads, floor) {
 }
 
 async function check(name, file, ref) {
-  const want = await outputsOf(join(folder, ref));
-  const step = join(scratch, 'step.onnx');
-  const inputs = Object.keys(want).filter((k) => k.startsWith('input:')).map((k) => k.slice(6));
-  const shapes = inputs.flatMap((k) => want['input:' + k].dims.length ? ['--shape', `${k}:${want['input:' + k].dims.join('x')}`] : []);
-  const wanted = Object.keys(want).filter((k) => k.startsWith('grad:') && inputs.includes(k.slice(5))).flatMap((k) => ['--grad-input', k.slice(5)]);
-  const scalar = !Object.keys(want).some((k) => k.startsWith('seed:'));
-  execFileSync(mfc, ['opt', join(folder, file), '--passes=inline,upgrade,shapes,fold,decompose,fold,unroll,fold,dce,loss,grad,dce', '--loss', scalar ? 'auto' : 'vjp',
-    '--keep-outputs', ...shapes, ...wanted, '-o', step, '--quiet'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const step = join(scratch, 'step.onnx'), want = await makeStep(mfc, join(folder, file), join(folder, ref), step);
   const session = await ort.InferenceSession.create(step, { logSeverityLevel: 3 });
-  const feeds = {};
-  const meta = Object.fromEntries(session.inputMetadata.map((m) => [m.name, m]));
-  for (const n of session.inputNames) {
-    const key = n.startsWith('seed(') ? 'seed:' + n.slice(5, -1) : 'input:' + n;
-    if (want[key]) feeds[n] = tensorFor(meta[n], want[key]);
-    else if (n.startsWith('seed(')) feeds[n] = new ort.Tensor('float32', Float32Array.from([1]), []);
-  }
+  const feeds = feedsOf(session, want);
   const have = await session.run(feeds);
   const grads = Object.keys(want).filter((k) => k.startsWith('grad:'));
   const largest = Math.max(...grads.map((k) => want[k].data.reduce((m, x) => Math.max(m, Math.abs(Number(x))), 0)));
