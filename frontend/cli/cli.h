@@ -64,7 +64,7 @@ struct command {
     const struct option_spec *options; // NULL: none of its own
     bool passes;                       // it runs passes, and takes their options too
     status (*run)(struct cli *c);
-    bool hidden; // not in the list of --help: for mfc's own workers
+    bool hidden; // not in the list of --help: for the build and for mfc's own workers
     bool ranks;  // the ranks of an MPI job can do it together. It writes where cli_leads is true
 };
 

@@ -16,6 +16,7 @@ pure Python over libmfc; only Trainer needs numpy."""
 from typing import Any
 
 from ._library import lib
+from .claims import claims
 from .errors import (CancelledError, Error, FileError, InfeasibleError, InternalError, LimitError, MalformedError, Message,
                      NoPlanError, UnsupportedError, UsageError, VerifyError)
 from .planning import Plan, PlanNode, PlanTensor, convert, export, options, plan
@@ -25,8 +26,8 @@ from .solving import Node, Replay, Schedule, Step, replay, solve
 __version__ = lib.mfc_version().decode()
 __all__ = ["CancelledError", "Error", "FileError", "InfeasibleError", "InternalError", "LimitError", "MalformedError",
            "Message", "Node", "NoPlanError", "Plan", "PlanNode", "PlanTensor", "Progress", "Replay", "Schedule", "Step",
-           "Trainer", "UnsupportedError", "UsageError", "VerifyError", "convert", "export", "options", "plan", "replay",
-           "solve"]
+           "Trainer", "UnsupportedError", "UsageError", "VerifyError", "claims", "convert", "export", "options", "plan",
+           "replay", "solve"]
 
 
 def __getattr__(name: str) -> Any:
