@@ -20,6 +20,17 @@
 #include "frontend/version.h"
 #include "passes/plan/step.h"
 
+// The model for inference without a plan: its weights are constants again.
+static status stay_itself(struct pipeline *p) {
+    struct graph *g = p->model->graph;
+    status st = plan_measure_step(p->model, p->context, &p->facts.baseline_bytes);
+    step_forget(p->model);
+    for (size_t i = 0; i < g->inits.n; i++)
+        if (graph_value(g, g->inits.at[i])->is_input)
+            graph_remove_input(g, g->inits.at[i]);
+    return st;
+}
+
 status pipeline_plan(struct pipeline *p) {
     struct model *m = p->model;
     struct pass_context *c = p->context;
@@ -38,10 +49,13 @@ status pipeline_plan(struct pipeline *p) {
     st = step_make_costed(m, c);
     if (!st)
         st = step_record(m, c->options, c->diags);
+    bool infers = options_flag(c->options, "inference");
     if (st || (!rig && remat_is_off(c->options)))
-        return st;
+        return st || !infers ? st : stay_itself(p);
 
     st = rig ? plan_devices(m, rig, c, &p->devices_how, r) : plan_memory(m, c, p->watch, r);
+    if (!st && !r->planned && infers)
+        return stay_itself(p);
     if (st || !r->planned)
         return st;
 
@@ -58,16 +72,29 @@ static status usage(struct diags *d, const char *text) {
     return diag_error(d, DIAG_USAGE, loc_none(), "%s", text);
 }
 
-static status check_evaluation(struct options *o, struct diags *d) {
-    static const char *const training[] = {"optimizer", "grad-input", "accumulate"};
-    if (!options_flag(o, "eval"))
-        return ST_OK;
+// Options that a run without gradients has no use for.
+static status refuse_training(struct options *o, const char *mode, struct diags *d) {
+    static const char *const training[] = {"optimizer", "grad-input", "accumulate", "loss-scale"};
     for (size_t i = 0; i < sizeof training / sizeof *training; i++)
         if (options_given(o, training[i]))
             return diag_error(d, DIAG_USAGE, loc_none(),
-                              "--%s needs gradients, which --eval leaves out", training[i]);
+                              "--%s needs gradients, which --%s leaves out", training[i], mode);
+    return ST_OK;
+}
+
+// Without gradients little is alive that a plan could save; --inference asks for it.
+static status check_mode(struct options *o, struct diags *d) {
+    bool evaluates = options_flag(o, "eval"), infers = options_flag(o, "inference");
     bool plans = options_given(o, "budget") || options_given(o, "overhead");
-    return plans ? ST_OK : options_set(o, d, "budget", "none");
+    if (evaluates && infers)
+        return usage(d, "--eval and --inference: the first has a loss, the second has none");
+    status st = infers ? refuse_training(o, "inference", d) : ST_OK;
+    if (!st && infers &&
+        (options_given(o, "loss") || options_given(o, "lora") || options_given(o, "train")))
+        st = usage(d, "--inference plans the model itself: no --loss, --lora, --train");
+    if (!st && evaluates)
+        st = refuse_training(o, "eval", d);
+    return st || !evaluates || plans ? st : options_set(o, d, "budget", "none");
 }
 
 status pipeline_check_options(struct options *o, struct diags *d) {
@@ -78,7 +105,7 @@ status pipeline_check_options(struct options *o, struct diags *d) {
         return usage(d, "--split needs --rig: without it there is one device");
     if (!has_rig && strcmp(options_text(o, "annotate"), "onnx") == 0)
         return usage(d, "--annotate onnx needs --rig: without it there is one device");
-    status st = check_evaluation(o, d);
+    status st = check_mode(o, d);
     if (!st && (options_int(o, "accumulate") > 1) != options_given(o, "update"))
         st = usage(d, "--accumulate and --update belong together: the second is the file of the "
                       "step that applies the accumulated gradients");

@@ -125,6 +125,11 @@ static void print_devices(struct str *out, const struct plan_facts *f, bool verb
 }
 
 void summary_print(struct str *out, const struct plan_facts *f, const char *target, bool verbose) {
+    if (!f->planned && plan_facts_is_known(f->baseline_bytes)) {
+        add_bytes(out, "peak", f->baseline_bytes, 0);
+        str_add(out, "no plan is needed, or none needs less: this is the model itself, which is "
+                     "written without one\n");
+    }
     if (!f->planned)
         return;
     if (f->placed)

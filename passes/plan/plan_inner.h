@@ -18,7 +18,12 @@ struct planning {
     struct remat_settings settings;
     int64_t budget_bytes; // the user's
     int64_t end_ns;       // of the time of the command; STOP_NEVER
-    bool is_pass;         // only the schedule is applied; control nodes are another pass's
+    int64_t itself_bytes; // peak of the step without a plan, at any level
+    // --inference: plans with hidden and with known shapes are tried, and no plan is one, too.
+    bool infers;
+    const struct options *forms[2]; // with --runtime-shapes hidden, known
+    int form;
+    bool is_pass; // only the schedule is applied; control nodes are another pass's
 };
 
 static inline bool plan_is_stopped(const struct planning *k) {
@@ -30,6 +35,7 @@ struct trial {
     int64_t peak_bytes, plain_peak_bytes, fused_peak_bytes, liveness_bytes;
     struct remat_result result;
     const char *top; // the largest tensors at the peak, as text
+    int form;        // of struct planning
 };
 
 // The cheapest schedule so far whose plan fits the budget.

@@ -48,6 +48,32 @@ static status finish(struct planning *k, const struct plan_incumbent *best) {
     return plan_verdict_report(k, &t);
 }
 
+// The options of plans of both forms, unless the user has chosen one.
+static status open_forms(struct planning *k) {
+    static const char *const shapes[] = {"hidden", "known"};
+    const struct options *given = k->c->options;
+    k->infers = options_flag(given, "inference") && !options_given(given, "runtime-shapes");
+    for (int i = 0; i < 2 && k->infers; i++) {
+        struct options *o = ARENA_NEW(k->c->arena, struct options);
+        if (!o || !options_copy(given, k->c->arena, o))
+            return diag_out_of_memory(k->c->diags);
+        status st = options_set(o, k->c->diags, "runtime-shapes", shapes[i]);
+        if (st)
+            return st;
+        k->forms[i] = o;
+    }
+    return ST_OK;
+}
+
+// A model has no backward pass that must wait for its forward pass, so that no plan may be better.
+static status compare_with_itself(struct planning *k, const struct plan_incumbent *best,
+                                  bool *is_better) {
+    struct trial t;
+    status st = plan_try(k, best->problem, best->schedule.steps, &t);
+    *is_better = !st && t.peak_bytes < k->itself_bytes;
+    return st;
+}
+
 static status open_planning(struct planning *k) {
     struct pass_context *c = k->c;
     struct runtime_report baseline;
@@ -55,6 +81,9 @@ static status open_planning(struct planning *k) {
     runtime_find(k->out->runtime, &k->runtime); // the option has no other values
     k->hooks = k->watch ? k->watch->hooks : remat_hooks(c);
     status st = runtime_peak(k->m, k->runtime, c->arena, c->diags, &baseline);
+    k->itself_bytes = st ? 0 : baseline.peak_bytes;
+    if (!st)
+        st = open_forms(k);
     if (!st)
         st = remat_make(k->m->graph, c, false, &k->coarse);
     if (!st)
@@ -74,10 +103,15 @@ static status plan_one_device(struct planning *k) {
     status st = open_planning(k);
     if (!st && k->coarse.clusters.n == 0)
         return ST_OK;
+    bool infers = options_flag(k->c->options, "inference"), is_better = true;
+    if (!st && infers && !k->settings.dual && k->itself_bytes <= k->budget_bytes)
+        return ST_OK;
     const char *given = options_text(k->c->options, "plan-in");
     if (!st)
         st = given ? take_given(k, given, &best) : plan_search(k, &best);
-    return st ? st : finish(k, &best);
+    if (!st && infers && !given)
+        st = compare_with_itself(k, &best, &is_better);
+    return st || !is_better ? st : finish(k, &best);
 }
 
 status plan_memory(struct model *m, struct pass_context *c, const struct plan_watch *watch,

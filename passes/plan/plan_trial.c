@@ -28,20 +28,39 @@ static status measure(struct planning *k, const struct model *m, struct arena *a
 
 status plan_apply(struct planning *k, struct model *m, const struct remat *r, struct steps steps,
                   struct arena *a, struct trial *out) {
+    struct pass_context c = *k->c;
     status st = remat_apply(m->graph, r, steps, a, k->c->diags, &out->result);
+    if (k->infers)
+        c.options = k->forms[k->form];
     if (!st)
-        st = pass_run(&pass_rewrite, m, k->c);
+        st = pass_run(&pass_rewrite, m, &c);
+    out->form = k->form;
     // In a branch ONNX Runtime makes no memory patterns, which would hold the step a second time.
     m->is_wrapped = k->runtime == RUNTIME_ORT && wrap_is_possible(m);
     return st ? st : measure(k, m, a, out);
 }
 
-status plan_try(struct planning *k, const struct remat *r, struct steps steps, struct trial *out) {
+static status try_form(struct planning *k, const struct remat *r, struct steps steps,
+                       struct trial *out) {
     struct arena scratch = arena_make(k->c->arena->mem);
     struct model *copy = model_copy(k->m, &scratch);
     status st =
         copy ? plan_apply(k, copy, r, steps, &scratch, out) : diag_out_of_memory(k->c->diags);
     arena_free(&scratch);
+    return st;
+}
+
+status plan_try(struct planning *k, const struct remat *r, struct steps steps, struct trial *out) {
+    struct trial other;
+    k->form = 0;
+    status st = try_form(k, r, steps, out);
+    if (st || !k->infers)
+        return st;
+    k->form = 1;
+    st = try_form(k, r, steps, &other);
+    if (!st && other.peak_bytes < out->peak_bytes)
+        *out = other;
+    k->form = out->form;
     return st;
 }
 

@@ -9,21 +9,27 @@
 // Several times: fold, because decompositions and unrolling make shape arithmetic, and gradients
 // arithmetic of constants; simplify, because gradients transpose what was transposed; dce, because
 // gradients that no parameter needs are built too. A training step is the first part and the
-// second; with --eval, the first and the third.
+// second; with --eval, the first and the third; with --inference the last one alone, where
+// operators stay whole that the runtime has.
 static const struct pass *const step_passes[] = {
-    &pass_inline,   &pass_upgrade, &pass_truncate,  &pass_shapes,   &pass_fold,     &pass_decompose,
-    &pass_fold,     &pass_unroll,  &pass_fold,      &pass_simplify, &pass_dce,      &pass_loss,
-    &pass_lora,     &pass_grad,    &pass_optimizer, &pass_fold,     &pass_simplify, &pass_dce,
-    &pass_evaluate, &pass_fold,    &pass_simplify,  &pass_dce};
+    &pass_inline,     &pass_upgrade,   &pass_truncate, &pass_shapes,   &pass_fold,
+    &pass_decompose,  &pass_fold,      &pass_unroll,   &pass_fold,     &pass_simplify,
+    &pass_dce,        &pass_loss,      &pass_lora,     &pass_grad,     &pass_optimizer,
+    &pass_fold,       &pass_simplify,  &pass_dce,      &pass_evaluate, &pass_fold,
+    &pass_simplify,   &pass_dce,       &pass_inline,   &pass_upgrade,  &pass_truncate,
+    &pass_shapes,     &pass_inference, &pass_fold,     &pass_simplify, &pass_dce,
+    &pass_overridable};
 
 enum {
     N_FORWARD = 13,
     N_GRADIENTS = 5,
     N_EVALUATION = 4,
+    N_INFERENCE = 9,
+    AT_INFERENCE = N_FORWARD + N_GRADIENTS + N_EVALUATION,
     N_STEP_PASSES = sizeof step_passes / sizeof *step_passes
 };
 
-static_assert(N_FORWARD + N_GRADIENTS + N_EVALUATION == N_STEP_PASSES, "parts of step_passes");
+static_assert(AT_INFERENCE + N_INFERENCE == N_STEP_PASSES, "parts of step_passes");
 
 static status make_part(struct model *m, struct pass_context *c, size_t first, size_t n) {
     return pass_run_all((struct pass_pipeline){step_passes + first, n}, m, c);
@@ -34,6 +40,8 @@ status step_make(struct model *m, struct pass_context *c) {
         return diag_error(c->diags, DIAG_USAGE, loc_file(m->path),
                           "this is a training step of mfc already; give the model that it was made "
                           "from");
+    if (options_flag(c->options, "inference"))
+        return make_part(m, c, AT_INFERENCE, N_INFERENCE);
     status st = make_part(m, c, 0, N_FORWARD);
     if (st)
         return st;
@@ -93,6 +101,14 @@ status step_record(struct model *m, const struct options *o, struct diags *d) {
         st = diag_out_of_memory(d);
     arena_free(&scratch);
     return st;
+}
+
+void step_forget(struct model *m) {
+    size_t n = 0;
+    for (size_t i = 0; i < m->metadata.n; i++)
+        if (strcmp(m->metadata.at[i].key, KEY_OPTIONS) != 0)
+            m->metadata.at[n++] = m->metadata.at[i];
+    m->metadata.n = n;
 }
 
 // The only options that a plan may set: those of the passes that make the step. None of them names

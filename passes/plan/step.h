@@ -13,6 +13,7 @@ status step_make_costed(struct model *m, struct pass_context *c);
 // Writes into the model's metadata which options of those passes were given, one "name=value" a
 // line. A value that has line breaks cannot be written and is refused.
 status step_record(struct model *m, const struct options *o, struct diags *d);
+void step_forget(struct model *m); // what step_record has written
 
 // Sets the options as a plan has them recorded, except those that are given already. A plan without
 // a record is an error: it is not one of mfc's.
