@@ -126,16 +126,17 @@ static status read_nodes(const struct reader *r) {
     return worst;
 }
 
-static status read_time(const struct reader *r) {
-    const json_t *time = json_object_get(r->root, "time");
-    struct loc at = loc_path(r->file, "time");
-    r->p->ticks = 1;
-    r->p->time_unit = "";
-    status st = json_get_int(r->diags, at, time, "ticks", &r->p->ticks);
+status placement_time_of_json(struct arena *a, struct diags *d, const char *file,
+                              const json_t *root, struct placement *p) {
+    const json_t *time = json_object_get(root, "time");
+    struct loc at = loc_path(file, "time");
+    p->ticks = 1;
+    p->time_unit = "";
+    status st = json_get_int(d, at, time, "ticks", &p->ticks);
     if (st == ST_OK && json_object_get(time, "unit"))
-        st = json_get_name(r->arena, r->diags, at, time, "unit", &r->p->time_unit);
-    if (st == ST_OK && r->p->ticks < 1)
-        st = diag_error(r->diags, DIAG_MALFORMED, at, "\"ticks\" must be at least 1");
+        st = json_get_name(a, d, at, time, "unit", &p->time_unit);
+    if (st == ST_OK && p->ticks < 1)
+        st = diag_error(d, DIAG_MALFORMED, at, "\"ticks\" must be at least 1");
     return st;
 }
 
@@ -148,7 +149,7 @@ static status read_root(struct reader *r) {
     if (st == ST_OK)
         st = placement_link_groups(r->arena, r->diags, r->file, r->p);
     if (st == ST_OK)
-        st = read_time(r);
+        st = placement_time_of_json(r->arena, r->diags, r->file, r->root, r->p);
     return st == ST_OK ? placement_make_routes(r->arena, r->diags, r->file, r->p) : st;
 }
 

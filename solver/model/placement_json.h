@@ -8,3 +8,7 @@
 // Routes are for placement_make_routes to find.
 status placement_places_of_json(struct arena *a, struct diags *d, const char *file,
                                 const json_t *root, struct placement *p);
+
+// The member "time": what times in the file mean, for reports.
+status placement_time_of_json(struct arena *a, struct diags *d, const char *file,
+                              const json_t *root, struct placement *p);

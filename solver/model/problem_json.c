@@ -26,11 +26,21 @@ static status node_int(const struct reader *r, size_t i, const json_t *node, con
     return *out < 0 ? node_error(r, i, key, "is negative") : ST_OK;
 }
 
+bool problem_has_modes(const json_t *root) {
+    const json_t *node;
+    size_t k;
+    json_array_foreach(json_object_get(root, "nodes"), k, node) {
+        if (json_object_get(node, "modes"))
+            return true;
+    }
+    return false;
+}
+
 // A plain cost, or one per kind of device, {"gpu": 3, "cpu": 40}: then the least of them.
 static status node_cost(const struct reader *r, size_t i, const json_t *node, int64_t *out) {
     const json_t *by_kind = json_object_get(node, "cost");
     if (!json_is_object(by_kind))
-        return node_int(r, i, node, "cost", true, out);
+        return node_int(r, i, node, "cost", !json_object_get(node, "modes"), out);
     status st = json_object_size(by_kind) > 0 ? ST_OK : node_error(r, i, "cost", "has no kinds");
     *out = INT64_MAX;
     const char *kind;
@@ -72,7 +82,7 @@ static status read_node(const struct reader *r, const json_t *node, size_t i) {
     // Every field is looked at, so that one run shows all mistakes.
     status st[6] = {
         node_cost(r, i, node, &p->cost[i]),
-        node_int(r, i, node, "bytes", true, &p->bytes[i]),
+        node_int(r, i, node, "bytes", !json_object_get(node, "modes"), &p->bytes[i]),
         node_int(r, i, node, "workspace", false, &p->workspace[i]),
         node_bool(r, i, node, "keep", &p->keep[i]),
         node_bool(r, i, node, "once", &p->once[i]),
@@ -177,6 +187,9 @@ status problem_read_json(struct arena *a, struct diags *d, const struct source *
     json_t *root = NULL;
     status st = json_read(&scratch, d, json, &root);
     arena_free(&scratch);
+    if (st == ST_OK && problem_has_modes(root))
+        st = diag_error(d, DIAG_UNSUPPORTED, loc_file(json->path),
+                        "its nodes have modes: it is a problem for mfc place");
     if (st == ST_OK)
         st = problem_of_json(a, d, json->path, root, out);
     json_decref(root);

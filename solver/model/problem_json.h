@@ -6,3 +6,7 @@
 
 status problem_of_json(struct arena *a, struct diags *d, const char *file, const json_t *root,
                        struct problem *out);
+
+// Whether some node has "modes": then its costs are in there, and such problems are for
+// modal_read alone.
+bool problem_has_modes(const json_t *root);

@@ -5,7 +5,9 @@
 #include "frontend/cli/cli.h"
 #include "frontend/cli/cli_best.h"
 #include "frontend/cli/cli_watch.h"
+#include "frontend/cli/commands/place_stages.h"
 #include "ir/base/file.h"
+#include "solver/modal/modal.h"
 #include "solver/model/strategy_report.h"
 #include "solver/search_options.h"
 
@@ -116,7 +118,7 @@ static status answer(struct cli *c, const struct placement *p, const struct plac
     return ST_OK;
 }
 
-static status run(struct cli *c) {
+static status place_plain(struct cli *c) {
     struct placement p;
     struct strategy start;
     struct place_options o;
@@ -159,10 +161,23 @@ static status run(struct cli *c) {
     return st;
 }
 
+static status run(struct cli *c) {
+    bool has_modes = false;
+    status st = place_stages_wanted(c, &has_modes);
+    if (st == ST_OK && !has_modes && options_given(&c->options, "microbatches"))
+        return diag_error(&c->diags, DIAG_UNSUPPORTED, loc_none(),
+                          "--microbatches is for problems whose nodes have modes");
+    if (st != ST_OK)
+        return st;
+    return has_modes ? place_stages(c) : place_plain(c);
+}
+
 static const struct option_spec place_options[] = {
     {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0, "where the strategy goes; - is stdout"},
     {"json", 0, OPTION_SAME, "FILE", "output", 0, 0, "the same as --output: a strategy is JSON"},
 #include "solver/placement_options.def"
+    {"microbatches", 0, OPTION_INT, "N", NULL, 1, MODAL_MAX_SAMPLES,
+     "samples of a step that go through the pipeline one after the other (problems with modes)"},
     {"initial", 0, OPTION_TEXT, "FILE", NULL, 0, 0, "a strategy as an initial solution"},
     {"start", 0, OPTION_SAME, "FILE", "initial", 0, 0, NULL},
     {"keep-devices", 0, OPTION_FLAG, NULL, NULL, 0, 0,

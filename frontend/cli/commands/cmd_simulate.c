@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "frontend/cli/cli.h"
+#include "frontend/cli/commands/place_stages.h"
 #include "solver/check/strategy_check.h"
 #include "solver/model/strategy_report.h"
 
@@ -19,7 +20,7 @@ static status read_both(struct cli *c, struct placement *p, struct strategy *s) 
     return st;
 }
 
-static status run(struct cli *c) {
+static status simulate_plain(struct cli *c) {
     struct placement p;
     struct strategy s;
     struct strategy_facts f;
@@ -38,6 +39,14 @@ static status run(struct cli *c) {
                         "the strategy needs more memory than the places have, by %lld bytes in all",
                         (long long)f.excess_bytes);
     return st;
+}
+
+static status run(struct cli *c) {
+    bool has_modes = false;
+    status st = place_stages_wanted(c, &has_modes);
+    if (st != ST_OK)
+        return st;
+    return has_modes ? simulate_stages(c) : simulate_plain(c);
 }
 
 static const struct option_spec simulate_options[] = {
