@@ -29,8 +29,14 @@ export class Data {
     return { image, labels };
   }
 
-  tensors(ort) {
+  // The same with types and dimensions.
+  parts() {
     const { image, labels } = this.batch();
-    return { image: new ort.Tensor('float32', image, [BATCH, 1, SIDE, SIDE]), labels: new ort.Tensor('int64', labels, [BATCH]) };
+    return { image: { type: 'float32', data: image, dims: [BATCH, 1, SIDE, SIDE] }, labels: { type: 'int64', data: labels, dims: [BATCH] } };
+  }
+
+  tensors(ort) {
+    const { image, labels } = this.parts();
+    return { image: new ort.Tensor(image.type, image.data, image.dims), labels: new ort.Tensor(labels.type, labels.data, labels.dims) };
   }
 }

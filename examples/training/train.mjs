@@ -1,4 +1,4 @@
-// Trains a model with ONNX Runtime alone, on its training step made by mfc; a template for your own loop:
+// Trains a model with ONNX Runtime alone, on its training step made by mfc, with made-up data (finetune.mjs takes your own):
 //
 //     mfc examples/training/cnn.onnx -o step.onnx --optimizer adamw --weights inputs --initial start.safetensors
 //     node examples/training/train.mjs step.onnx start.safetensors -o now.safetensors --steps 200 --set lr=0.01
@@ -7,13 +7,13 @@
 //
 // The state is saved every --every steps and at the end. When the file of -o is there already, training goes on from it, with
 // the same losses as if it had never ended. `onnxruntime-node` is loaded from the folder in MFC_NODE_MODULES, or from here.
-import { appendFileSync, closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writevSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Data } from './data.mjs';
-import { Trainer } from './trainer.mjs';
+import { fit, resume } from './fit.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const ort = createRequire(join(resolve(process.env.MFC_NODE_MODULES ?? here), 'x.js'))('onnxruntime-node');
@@ -32,21 +32,10 @@ const defaults = { lr: 0.01, momentum: 0.9, beta1: 0.9, beta2: 0.999, epsilon: 1
 const settings = { ...defaults, ...Object.fromEntries(options.set.map((s) => [s.split('=')[0], Number(s.split('=')[1])])) };
 const steps = Number(options.steps), every = Number(options.every);
 
-// Whoever ends this process at any moment leaves the old checkpoint or the new one.
-function save(trainer, done) {
-  const temporary = `${options.output}.tmp`, file = openSync(temporary, 'w');
-  for (const part of trainer.checkpoint({ steps: String(done) })) writevSync(file, [part]);
-  fsyncSync(file);
-  closeSync(file);
-  renameSync(temporary, options.output);
-}
-
-const trainer = await Trainer.create(ort, stepFile, readFileSync(existsSync(options.output) ? options.output : startFile));
-const done = Number(trainer.metadata.steps ?? 0), data = new Data(1);
-for (let i = 0; i < done; i++) data.batch();
-for (let i = done; i < steps; i++) {
-  const { loss } = await trainer.step({ ...settings, ...data.tensors(ort) });
-  if (options.log) appendFileSync(options.log, `${i} ${loss}\n`);
-  if (i % 50 === 0 || i + 1 === steps) console.log(`step ${i}: loss ${loss.toFixed(4)}`);
-  if ((i + 1) % every === 0 || i + 1 === steps) save(trainer, i + 1);
-}
+const files = { step: stepFile, start: startFile, checkpoint: options.output };
+const trainer = await resume(ort, files), data = new Data(1);
+for (let i = 0; i < Number(trainer.metadata.steps ?? 0); i++) data.batch();
+await fit(trainer, { files, data: () => data.parts(), settings, steps, every, look({ step, loss }) {
+  if (options.log) appendFileSync(options.log, `${step} ${loss}\n`);
+  if (step % 50 === 0 || step + 1 === steps) console.log(`step ${step}: loss ${loss.toFixed(4)}`);
+} });
