@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 source, mfc = sys.argv[1:]
-PAGES = sorted(glob.glob("*.md", root_dir=source) + glob.glob("docs/*.md", root_dir=source)
+PAGES = sorted(glob.glob("*.md", root_dir=source) + glob.glob("docs/**/*.md", root_dir=source, recursive=True)
                + glob.glob("third_party/*.md", root_dir=source)
                + [p for top in ("examples", "bench", "tests")
                   for p in glob.glob(top + "/**/*.md", root_dir=source, recursive=True) if "node_modules" not in p])
