@@ -37,11 +37,12 @@ set_target_properties(mfc_portable PROPERTIES LINKER_LANGUAGE CXX)
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME mfc)
 set(CPACK_PACKAGE_VENDOR "the authors of mfc")
-set(CPACK_PACKAGE_CONTACT "the authors of mfc <mfc@localhost>")
+set(CPACK_PACKAGE_CONTACT "the authors of mfc <authors@mfc.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "turns ONNX models into training steps that fit a memory budget")
 set(CPACK_PACKAGE_DESCRIPTION
-    "mfc adds loss, gradients and optimizer to an ONNX model, and plans which results to keep and which to recompute,
-at the least overhead within a budget of memory. Plans run on stock ONNX Runtime. The package has the command, the
+    "mfc adds loss, gradients and optimizer to an ONNX model, and plans which
+results to keep and which to recompute, at the least overhead within a budget
+of memory. Plans run on stock ONNX Runtime. The package has the command, the
 library with its headers, and a Python module.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)

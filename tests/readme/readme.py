@@ -1,15 +1,15 @@
 """readme.py SOURCE MFC: the documentation is what mfc does.
 
-- A ```console block of README.md or docs holds commands ("$ ...") and exactly what they print; an ellipsis in a line
-  stands for anything. In a block marked ```console approximate the numbers may differ.
+- The ```console blocks of README.md and docs (console.py) print what they say.
 - Every line of a ```sh block of README.md that runs scripts/mfc ends with exit code 0, and writes the file of -o.
 - The tables of exit codes and commands are those of `mfc --help`."""
 import glob
 import os
 import re
-import subprocess
 import sys
 import tempfile
+
+import console
 
 source, mfc = sys.argv[1:]
 n_commands = n_bad = 0
@@ -20,32 +20,19 @@ def read(path):
         return f.read()
 
 
-def shell(command, folder):
-    path = os.path.join(folder, "scripts") + os.pathsep + os.environ["PATH"]
-    got = subprocess.run(command, shell=True, cwd=folder, env={**os.environ, "PATH": path}, stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT, text=True)
-    return got.returncode, got.stdout
-
-
 def complain(text):
     global n_bad
     n_bad += 1
     print(text)
 
 
-def without_numbers(text):
-    return re.sub(r" +", " ", re.sub(r"\d+(\.\d+)?", "N", text))
-
-
 def check_console(page, folder):
     global n_commands
-    for mark, block in re.findall(r"^```console( approximate)?\n(.*?)^```", read(page), re.M | re.S):
-        for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
+    for kind, block in console.blocks(read(page)):
+        for command, expected in console.commands(block) if kind != "python" else []:
             n_commands += 1
-            _, got = shell(command, folder)
-            if mark:
-                got, expected = without_numbers(got), without_numbers(expected)
-            if not re.fullmatch(re.escape(expected).replace("…", ".*"), got):
+            _, got = console.shell(command, folder)
+            if not console.matches(expected, got, kind == "console approximate"):
                 complain(f"$ {command}\n--- {page}\n{expected}--- mfc\n{got}")
 
 
@@ -54,7 +41,7 @@ def check_shell(text, folder):
     for block in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S):
         for command in re.findall(r"^scripts/mfc .*$", block, re.M):
             n_commands += 1
-            code, got = shell(command, folder)
+            code, got = console.shell(command, folder)
             output = re.search(r"-o (\S+)", command)
             if code != 0 or (output and not os.path.exists(os.path.join(folder, output.group(1)))):
                 complain(f"$ {command}\nexit code {code}\n{got}")
@@ -71,7 +58,7 @@ with tempfile.TemporaryDirectory() as folder:
     for page in ["README.md"] + sorted(glob.glob("docs/*.md", root_dir=source)):
         check_console(page, folder)
 
-    _, text = shell("scripts/mfc --help", folder)
+    _, text = console.shell("scripts/mfc --help", folder)
     help_codes = re.findall(r"(\d+) [a-z]", text[text.index("Exit codes"):])
     rows = readme[readme.index("## Exit codes"):readme.index("## The library")]
     table_codes = re.findall(r"\d+", " ".join(re.findall(r"^\| ([\d, ]+) \|", rows, re.M)))
