@@ -121,7 +121,12 @@ class Planning(unittest.TestCase):
 
 class Solving(unittest.TestCase):
     def test_half_the_memory(self):
-        schedule = mfc.solve(NODES, EDGES, "50%", seed=3, work=20)
+        seen = []
+        schedule = mfc.solve(NODES, EDGES, "50%", seed=3, work=20, progress=seen.append)
+        self.assertEqual((seen[-1].cost, seen[-1].budget_bytes), (schedule.cost, schedule.budget_bytes))
+        self.assertEqual(seen[-1].base_cost, sum(n.cost for n in NODES))
+        bounded = [s for s in seen if s.cost is not None and s.bound is not None]
+        self.assertTrue(bounded and all(s.bound <= s.cost for s in bounded) and bounded[0].bound < bounded[0].cost, bounded)
         self.assertLessEqual(schedule.peak_bytes, schedule.budget_bytes)
         self.assertLessEqual(schedule.bound, schedule.cost)
         self.assertGreater(schedule.n_recomputed, 0)
