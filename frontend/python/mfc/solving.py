@@ -10,6 +10,7 @@ from .session import OnMessage, OnProgress, Session, text
 
 OUTCOMES = ("unknown", "feasible", "optimal", "infeasible")
 KINDS = ("compute", "free")
+ORDERS = ("any", "given")
 KEEP, ONCE, BACKWARD = 1, 2, 4
 
 
@@ -93,7 +94,9 @@ def make_options(budget: Union[int, str, None], order: str, initial: Optional[Sc
         o.budget_share = float(budget[:-1]) / 100
     elif budget is not None:
         o.budget_bytes = budget
-    o.order = ("any", "given").index(order)
+    if order not in ORDERS:
+        raise ValueError(f'the order is "any" or "given", not {order!r}')
+    o.order = ORDERS.index(order)
     for name, value in options.items():
         if name not in ("threads", "gap", "seconds", "work", "seed", "method"):
             raise TypeError(f"solve() has no option {name}")
