@@ -85,3 +85,8 @@ status place(const struct placement *p, const struct place_options *options,
 // memory.
 int32_t place_initial(const struct placement *p, bool duplicates, struct arena *a,
                       struct strategy *out, int32_t max_n);
+
+// The list schedule of nodes that run on every device d with on[v * n_devices + d]
+// (place_assigned.c). False: out of memory.
+bool place_assigned(const struct placement *p, const bool *on, struct arena *a,
+                    struct strategy *out);

@@ -6,15 +6,18 @@
 #include "ir/copy.h"
 #include "ir/devices.h"
 #include "ir/keys.h"
+#include "passes/plan/plan_divide.h"
+#include "passes/plan/step.h"
 #include "solver/search_options.h"
 
-#define MIN_SECONDS 0.1 // for a search that begins after the end of --time
+#define WHOLE_SHARE 0.25 // of the search is for the step as it is
+#define MIN_SECONDS 0.1  // for a search that begins after the end of --time
 
 status plan_placement_make(struct model *m, const struct rig *rig, struct pass_context *c,
                            struct plan_placement *out) {
     out->rig = rig;
     status st = remat_make(m->graph, c, false, &out->remat);
-    return st ? st : placement_problem_make(m->graph, &out->remat, rig, c, &out->problem);
+    return st ? st : placement_problem_make(m->graph, &out->remat, rig, NULL, c, &out->problem);
 }
 
 static status no_plan(const struct plan_placed *p, struct pass_context *c) {
@@ -140,6 +143,60 @@ static int64_t fastest_cost(const struct placement *p) {
     return best;
 }
 
+// What of the time and work of a search is left for a part of it.
+static struct place_options share_of_search(const struct place_options *o, double share,
+                                            int64_t end_ns) {
+    struct place_options part = *o;
+    if (end_ns != STOP_NEVER) // what the command has left
+        part.seconds = fmax((double)(end_ns - stop_clock_ns()) * 1e-9 * share, MIN_SECONDS);
+    if (o->work > 0)
+        part.work = (int64_t)fmax((double)o->work * share, 1);
+    return part;
+}
+
+// The step itself is divided; the plan records how.
+static status carry_out(struct model *m, struct pass_context *c, struct plan_division *d,
+                        struct plan_placed *p) {
+    struct diags quiet = diags_make(c->arena); // what stays whole is no news
+    struct pass_context own = *c;
+    own.options = &d->options;
+    own.diags = &quiet;
+    status st = pass_run_all(PASS_PIPELINE(&pass_shard, &pass_names, &pass_costs), m, &own);
+    if (st)
+        return diag_out_of_memory(c->diags); // the copy of the step was divided so before
+    p->placement = d->placement;
+    diag_note(c->diags, DIAG_SHARD, loc_none(), "the step is divided: %s", d->summary);
+    return step_record(m, &d->options, c->diags);
+}
+
+// The step as it is, and divided in the best way known: the better of both is searched further.
+static status search(struct model *m, const struct rig *rig, struct pass_context *c,
+                     const struct plan_devices_how *how, struct place_options *o,
+                     struct plan_placed *p) {
+    struct plan_division d = {0};
+    int64_t end_ns = plan_end_ns(c, o->seconds);
+    status st = plan_placement_make(m, rig, c, &p->placement);
+    if (!st && !how->team)
+        st = plan_divide(m, rig, c, &o->objective, &d);
+    if (st)
+        return st;
+    struct place_options part = share_of_search(o, d.shard ? WHOLE_SHARE : 1, end_ns);
+    st = place(&p->placement.problem, &part, &how->hooks, c->arena, c->diags, &p->result);
+    if (!d.shard || (st && st != ST_NO_PLAN))
+        return st;
+    double value = mcmc_value_of_facts(&o->objective, &d.placement.problem, &d.facts);
+    bool is_better = d.facts.excess_bytes > 0 ? st == ST_NO_PLAN : st || value < p->result.value;
+    struct strategy start = is_better ? d.start : p->result.best;
+    part = share_of_search(o, is_better && o->work > 0 ? 1 - WHOLE_SHARE : 1, end_ns);
+    if (!is_better && (place_is_optimal(&p->result) || (c->stop && stop_raised(c->stop))))
+        return st;
+    st = is_better ? carry_out(m, c, &d, p) : ST_OK;
+    part.initial = &start;
+    part.n_initial = 1;
+    return st ? st
+              : place(&p->placement.problem, &part, &how->hooks, c->arena, c->diags, &p->result);
+}
+
 status plan_devices(struct model *m, const struct rig *rig, struct pass_context *c,
                     const struct plan_devices_how *how, struct plan_facts *out) {
     struct place_options o;
@@ -147,18 +204,13 @@ status plan_devices(struct model *m, const struct rig *rig, struct pass_context 
     out->placed = p;
     status st = p ? search_options_read_place(c->options, c->arena, c->diags, &o)
                   : diag_out_of_memory(c->diags);
-    if (!st)
-        st = plan_placement_make(m, rig, c, &p->placement);
     if (st)
         return st;
-    int64_t end_ns = plan_end_ns(c, o.seconds);
-    if (end_ns != STOP_NEVER) // what the command has left
-        o.seconds = fmax((double)(end_ns - stop_clock_ns()) * 1e-9, MIN_SECONDS);
     o.team = how->team;
     o.worker_path = c->worker_path;
     if (how->objective)
         o.objective = *how->objective;
-    st = place(&p->placement.problem, &o, &how->hooks, c->arena, c->diags, &p->result);
+    st = search(m, rig, c, how, &o, p);
     if (st == ST_NO_PLAN)
         return no_plan(p, c);
     if (!st && !(out->step = model_copy(m, c->arena)))

@@ -6,14 +6,17 @@
 #include <assert.h>
 
 #include "ir/base/checked.h"
+#include "ir/base/map.h"
 
 #define EVERYWHERE_PART    256 // of persistent memory: smaller storages are on every device
-#define EVERYWHERE_READERS 8   // and so are those with more readers
+#define SHARD_PARTS_MAX    2048
+#define EVERYWHERE_READERS 8 // and so are those with more readers
 
 struct making {
     struct graph *g;
     const struct remat *r;
     const struct cost_device *speed;
+    const int32_t *part; // of each cluster, or NULL
     struct pass_context *c;
     struct placement *out;
     uint32_t *reader, *n_readers; // per storage: the first cluster that reads it; how many do
@@ -75,16 +78,15 @@ static void note_read(void *to, value_id v, node_id user) {
         k->reader[s] = at->cluster;
 }
 
-static void each_read(struct making *k, uint32_t cluster, visit_use *visit) {
+static void each_read(const struct making *k, uint32_t cluster, visit_use *visit, void *context) {
     const struct remat_clusters *cs = &k->r->clusters;
-    struct reading at = {k, cluster};
     for (uint32_t i = cs->start[cluster]; i < cs->start[cluster + 1]; i++) {
         node_id id = k->r->units.unit[cs->member[i]].node;
         const struct node *n = graph_node(k->g, id);
         for (uint32_t in = 0; in < n->n_in; in++)
             if (n->in[in].i)
-                visit(&at, n->in[in], id);
-        node_captured(k->g, id, visit, &at);
+                visit(context, n->in[in], id);
+        node_captured(k->g, id, visit, context);
     }
 }
 
@@ -105,27 +107,78 @@ static void join_readers(void *to, value_id v, node_id user) {
     k->parent[a > b ? a : b] = a > b ? b : a;
 }
 
+static int32_t part_of(const struct making *k, uint32_t cluster) {
+    return k->part ? k->part[cluster] : 0;
+}
+
+// With parts: the first reader of a storage in each part holds it, and so does every reader that is
+// in none; readers of the same part are joined.
+struct holding {
+    struct making *k;
+    uint32_t cluster;
+    struct map *first; // of (storage, part): 1 + cluster
+    bool failed;
+};
+
+static void hold_in_part(void *to, value_id v, node_id user) {
+    struct holding *at = to;
+    struct making *k = at->k;
+    const struct storage *all = &k->r->units.storage;
+    uint32_t s = all->of[v.i];
+    (void)user;
+    if (!s || !all->is_persistent[s] || is_everywhere(k, s) || k->seen[s] == at->cluster + 1)
+        return;
+    k->seen[s] = at->cluster + 1;
+    int64_t key = (int64_t)s * SHARD_PARTS_MAX + part_of(k, at->cluster) + 1, before;
+    if (part_of(k, at->cluster) < 0 || !map_get_int(at->first, key, &before)) {
+        k->out->resident_bytes[at->cluster] += all->bytes[s];
+        at->failed |= !map_put_int(at->first, key, at->cluster);
+        return;
+    }
+    uint32_t a = first_of(k, (uint32_t)before), b = first_of(k, at->cluster);
+    k->parent[a > b ? a : b] = a > b ? b : a;
+}
+
+static bool hold_in_parts(struct making *k) {
+    const struct storage *all = &k->r->units.storage;
+    struct arena scratch = arena_make(k->c->arena->mem);
+    struct map first = map_make(&scratch);
+    struct holding at = {k, 0, &first, false};
+    for (uint32_t s = 1; s < all->n; s++) {
+        k->seen[s] = 0;
+        if (all->is_persistent[s] && !is_everywhere(k, s))
+            k->out->graph.persistent_bytes -= all->bytes[s];
+    }
+    for (; at.cluster < k->r->clusters.n; at.cluster++)
+        each_read(k, at.cluster, hold_in_part, &at);
+    arena_free(&scratch);
+    return !at.failed;
+}
+
 // Moves the bytes of each storage that has a device of its own from persistent_bytes, which counts
 // on every device, to its first reader; then numbers the groups.
-static void assign_persistent(struct making *k) {
+static bool assign_persistent(struct making *k) {
     const struct storage *all = &k->r->units.storage;
     struct placement *p = k->out;
     for (uint32_t i = 0; i < k->r->clusters.n; i++) {
         k->parent[i] = i;
-        each_read(k, i, note_read);
+        each_read(k, i, note_read, &(struct reading){k, i});
     }
-    for (uint32_t s = 1; s < all->n; s++)
+    if (k->part && !hold_in_parts(k))
+        return false;
+    for (uint32_t s = 1; s < all->n && !k->part; s++)
         if (all->is_persistent[s] && !is_everywhere(k, s)) {
             p->resident_bytes[k->reader[s]] += all->bytes[s];
             p->graph.persistent_bytes -= all->bytes[s];
         }
-    for (uint32_t i = 0; i < k->r->clusters.n; i++)
-        each_read(k, i, join_readers);
+    for (uint32_t i = 0; i < k->r->clusters.n && !k->part; i++)
+        each_read(k, i, join_readers, &(struct reading){k, i});
     int32_t *number = p->group;
     for (uint32_t i = 0; i < k->r->clusters.n; i++) {
         uint32_t first = first_of(k, i); // <= i
         number[i] = first == i ? p->n_groups++ : number[first];
     }
+    return true;
 }
 
 // ---- The problem ----
@@ -148,13 +201,13 @@ static bool open_making(struct making *k) {
 }
 
 status placement_problem_make(struct graph *g, const struct remat *r, const struct rig *rig,
-                              struct pass_context *c, struct placement *out) {
+                              const int32_t *part, struct pass_context *c, struct placement *out) {
     assert(rig->places.n_devices > 0 && rig->cost);
     *out = rig->places;
     out->graph = r->problem;
     out->n_groups = 0;
     out->has_sizes = true;
-    struct making k = {.g = g, .r = r, .speed = rig->cost, .c = c, .out = out};
+    struct making k = {.g = g, .r = r, .speed = rig->cost, .part = part, .c = c, .out = out};
     struct cost_device reference;
     status st = cost_device_read(c->options, c->diags, &reference);
     if (!st && !open_making(&k))
@@ -163,7 +216,8 @@ status placement_problem_make(struct graph *g, const struct remat *r, const stru
         st = add_costs(&k, i, &reference);
     if (st)
         return st;
-    assign_persistent(&k);
+    if (!assign_persistent(&k))
+        return diag_out_of_memory(c->diags);
     st = placement_link_groups(c->arena, c->diags, g->model->path, out);
     return st ? st : placement_make_routes(c->arena, c->diags, g->model->path, out);
 }

@@ -19,8 +19,12 @@ struct rig {
 };
 
 // The result shares the rig's places and lives in c->arena.
+//
+// `part`: of each cluster the number of the part that it belongs to, -1 for none, or NULL. Then
+// only readers of the same part are placed together, and each part holds a parameter of its own, as
+// replicas do; parts that end up on one device are charged for it more than once.
 status placement_problem_make(struct graph *g, const struct remat *r, const struct rig *rig,
-                              struct pass_context *c, struct placement *out);
+                              const int32_t *part, struct pass_context *c, struct placement *out);
 
 // Sets the cost of every node of a placed graph, except transfers, to its time on its device.
 // Devices are numbered as in `places`.

@@ -54,7 +54,7 @@ MODULES = {
     "passes/steer": (BASE + ["passes", "passes/shape", "ir/runtime", "solver/offsets.h", "solver/model"], []),
     "passes/remat": (PASSES + ["passes/cost"], []),
     "passes/layout": (PASSES + ["passes/remat"], []),
-    "passes/plan": (PASSES + ["passes/remat", "passes/rewrite/wrap.h", "ir/check", "ir/runtime"], []),
+    "passes/plan": (PASSES + ["passes/remat", "passes/shard", "solver/check", "passes/rewrite/wrap.h", "ir/check", "ir/runtime"], []),
     "backend": (BASE + ["ir/text", "backend/onnx", "third_party/onnx"], ["jansson", "protobuf-c/"]),
     "backend/onnx": (BASE, []),
     "backend/report": (BASE + ["ir/runtime", "backend"], []),

@@ -1,0 +1,334 @@
+// Divisions of a step for several devices: see plan_divide.h. A candidate is a list of requests for
+// the pass `shard`. Each is carried out on a copy of the step, so that it is evaluated by the costs
+// of its parts: they are placed (part k on device k; or a stage of consecutive layers on each
+// device), scheduled (solver/place/place_assigned.c) and replayed.
+#include "passes/plan/plan_divide.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/base/checked.h"
+#include "ir/copy.h"
+#include "passes/shard/shard.h"
+
+enum { MAX_WAYS = 64, MAX_LAYERS = 64, N_HYBRIDS = 3 };
+#define PART_NAME "/part"
+
+struct layer { // a product with a large parameter
+    node_id node;
+    value_id weight;
+    int64_t bytes;
+};
+
+struct divider {
+    const struct model *m;
+    const struct rig *rig;
+    struct pass_context *c;
+    const struct mcmc_objective *objective;
+    struct layer layer[MAX_LAYERS];
+    size_t n_layers;
+    int32_t n_devices;
+    struct plan_division *best;
+    double best_value;
+};
+
+// ---- Parts of clusters, and devices for them ----
+
+// The part that a node belongs to by its name, from 0; -1: none.
+static int32_t part_of_name(const char *name) {
+    const char *found = NULL;
+    for (const char *at = name; (at = strstr(at, PART_NAME)); at += strlen(PART_NAME))
+        found = at;
+    int32_t part = found ? atoi(found + strlen(PART_NAME)) : 0;
+    return part >= 1 && part <= SHARD_MAX_WAYS ? part - 1 : -1;
+}
+
+// Clusters belong to the part of their most expensive node that is in one.
+static int32_t *parts_of(const struct graph *g, const struct remat *r, struct arena *a) {
+    int32_t *part = ARENA_ARRAY(a, int32_t, r->clusters.n);
+    for (uint32_t i = 0; part && i < r->clusters.n; i++) {
+        int64_t most = -1;
+        part[i] = -1;
+        for (uint32_t k = r->clusters.start[i]; k < r->clusters.start[i + 1]; k++) {
+            const struct remat_unit *u = &r->units.unit[r->clusters.member[k]];
+            int32_t here = part_of_name(node_called(g, u->node));
+            if (here >= 0 && u->cost > most) {
+                part[i] = here;
+                most = u->cost;
+            }
+        }
+    }
+    return part;
+}
+
+static bool *on_device(const struct placement *p, bool *on, int32_t v, int32_t d) {
+    return &on[(int64_t)v * p->n_devices + d];
+}
+
+static int32_t first_device(const struct placement *p, const bool *on, int32_t v) {
+    int32_t d = 0;
+    while (d < p->n_devices - 1 && !on[(int64_t)v * p->n_devices + d])
+        d++;
+    return d;
+}
+
+// Part k runs on device k. What is in no part runs with its largest operand; what depends on
+// parameters alone, on all devices that read it.
+static void place_parts(const struct placement *p, const int32_t *part, bool *on) {
+    const struct problem *g = &p->graph;
+    for (int32_t v = 0; v < g->n; v++) {
+        int32_t device = part[v] >= 0 ? part[v] % p->n_devices : -1;
+        int64_t most = -1;
+        for (int32_t e = g->in_start[v]; e < g->in_start[v + 1] && part[v] < 0; e++) {
+            int32_t u = g->in_of[e];
+            if (g->bytes[u] > most) {
+                most = g->bytes[u];
+                device = first_device(p, on, u);
+            }
+        }
+        if (device >= 0)
+            *on_device(p, on, v, device) = true;
+    }
+    for (int32_t v = g->n; v-- > 0;) { // readers first
+        bool is_placed = false;
+        for (int32_t d = 0; d < p->n_devices; d++)
+            is_placed = is_placed || *on_device(p, on, v, d);
+        for (int32_t e = g->out_start[v]; e < g->out_start[v + 1] && !is_placed; e++)
+            for (int32_t d = 0; d < p->n_devices; d++)
+                *on_device(p, on, v, d) |= *on_device(p, on, g->out_of[e], d);
+        if (!is_placed && g->out_start[v] == g->out_start[v + 1])
+            *on_device(p, on, v, 0) = true;
+    }
+}
+
+// Layers in the order of the step; the clusters of a group are one. A cluster without parameters
+// belongs to the last layer that it reads, in the backward pass to the first.
+static int32_t find_layers(const struct placement *p, int32_t *layer, int32_t *of_group) {
+    const struct problem *g = &p->graph;
+    int32_t n = 0;
+    for (int32_t k = 0; k < p->n_groups; k++)
+        of_group[k] = -1;
+    for (int32_t v = 0; v < g->n; v++) {
+        int32_t k = p->group[v], found = -1;
+        bool is_layer = p->group_start[k + 1] - p->group_start[k] > 1;
+        if (is_layer && of_group[k] < 0)
+            of_group[k] = n++;
+        for (int32_t e = g->in_start[v]; e < g->in_start[v + 1]; e++) {
+            int32_t u = layer[g->in_of[e]];
+            if (u >= 0 && (found < 0 || (g->backward[v] ? u < found : u > found)))
+                found = u;
+        }
+        layer[v] = is_layer ? of_group[k] : found;
+    }
+    return n;
+}
+
+// Consecutive layers on each device, with even loads.
+static bool place_stages(const struct placement *p, struct arena *scratch, bool *on) {
+    const struct problem *g = &p->graph;
+    int32_t *layer = ARENA_ARRAY(scratch, int32_t, g->n);
+    int32_t *of_group = ARENA_ARRAY(scratch, int32_t, p->n_groups);
+    int64_t *cost = ARENA_ARRAY(scratch, int64_t, g->n + 1), sum = 0, before = 0;
+    int32_t *device = ARENA_ARRAY(scratch, int32_t, g->n + 1);
+    if (!layer || !of_group || !cost || !device)
+        return false;
+    int32_t n = find_layers(p, layer, of_group);
+    for (int32_t v = 0; v < g->n; v++) {
+        cost[layer[v] < 0 ? 0 : layer[v]] += g->cost[v];
+        sum += g->cost[v];
+    }
+    for (int32_t k = 0; k < n; k++) {
+        double middle = (double)before + (double)cost[k] / 2;
+        device[k] = (int32_t)fmin(p->n_devices - 1, middle / (double)(sum + 1) * p->n_devices);
+        before += cost[k];
+    }
+    for (int32_t v = 0; v < g->n; v++)
+        *on_device(p, on, v, layer[v] < 0 ? 0 : device[layer[v]]) = true;
+    return true;
+}
+
+// ---- Candidates ----
+
+static status divide(struct divider *x, struct plan_division *d) {
+    struct diags quiet = diags_make(x->c->arena); // whatever cannot be divided stays whole
+    struct pass_context own = *x->c;
+    own.diags = &quiet;
+    own.options = &d->options;
+    d->model = model_copy(x->m, x->c->arena);
+    if (!d->model || !options_copy(x->c->options, x->c->arena, &d->options))
+        return diag_out_of_memory(x->c->diags);
+    status st = options_set(&d->options, &quiet, "shard", d->shard);
+    if (!st)
+        st = pass_run_all(PASS_PIPELINE(&pass_shard, &pass_names, &pass_costs), d->model, &own);
+    if (!st)
+        st = remat_make(d->model->graph, &own, false, &d->placement.remat);
+    return st;
+}
+
+static status start(struct divider *x, struct plan_division *d) {
+    struct pass_context *c = x->c;
+    struct placement *p = &d->placement.problem;
+    int32_t *part = parts_of(d->model->graph, &d->placement.remat, c->arena);
+    if (!part)
+        return diag_out_of_memory(c->diags);
+    d->placement.rig = x->rig;
+    status st = placement_problem_make(d->model->graph, &d->placement.remat, x->rig,
+                                       d->by_part ? part : NULL, c, p);
+    bool *on = st ? NULL : ARENA_ARRAY(c->arena, bool, (size_t)p->graph.n *(size_t)p->n_devices);
+    if (st || !on)
+        return st ? st : diag_out_of_memory(c->diags);
+    if (d->by_part)
+        place_parts(p, part, on);
+    else if (!place_stages(p, c->arena, on))
+        return diag_out_of_memory(c->diags);
+    if (!place_assigned(p, on, c->arena, &d->start))
+        return diag_out_of_memory(c->diags);
+    return strategy_replay(p, &d->start, c->arena, c->diags, &d->facts);
+}
+
+// The candidate becomes the best if it is. One that cannot be carried out is none.
+static status consider(struct divider *x, struct plan_division d) {
+    status st = divide(x, &d);
+    if (st == ST_LIMIT)
+        return st;
+    if (!st)
+        st = start(x, &d);
+    if (st)
+        return st == ST_LIMIT ? st : ST_OK;
+    double value = mcmc_value_of_facts(x->objective, &d.placement.problem, &d.facts);
+    double over = d.facts.excess_bytes > 0 ? 1 + (double)d.facts.excess_bytes : 0;
+    value = over > 0 ? 1e30 * over : value; // within memory first
+    if (value < x->best_value) {
+        x->best_value = value;
+        *x->best = d;
+    }
+    return ST_OK;
+}
+
+// ---- Products with large parameters ----
+
+static int64_t bytes_of(const struct graph *g, value_id v) {
+    int64_t n = 0;
+    const struct type *t = graph_value(g, v)->type;
+    return t && type_bytes(t, &n) ? n : 0;
+}
+
+static int by_bytes(const void *a, const void *b) {
+    const struct layer *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return (x->node.i > y->node.i) - (x->node.i < y->node.i);
+}
+
+// A product is worth dividing by its parameter when that is larger than what goes in and out.
+static void find_products(struct divider *x) {
+    const struct graph *g = x->m->graph;
+    for (size_t i = 0; i < g->order.n && x->n_layers < MAX_LAYERS; i++) {
+        const struct node *n = graph_node(g, g->order.at[i]);
+        if ((n->op != OP_Gemm && n->op != OP_MatMul) || n->n_in < 2 ||
+            strpbrk(node_called(g, g->order.at[i]), ",*?\n"))
+            continue;
+        value_id w = n->in[1];
+        bool is_parameter = graph_value(g, w)->init != NULL;
+        int64_t bytes = bytes_of(g, w), moved = bytes_of(g, n->in[0]) + bytes_of(g, n->out[0]);
+        if (is_parameter && bytes > moved)
+            x->layer[x->n_layers++] = (struct layer){g->order.at[i], w, bytes};
+    }
+    qsort(x->layer, x->n_layers, sizeof *x->layer, by_bytes);
+}
+
+static void add_request(struct divider *x, struct str *out, node_id n, uint32_t label) {
+    const char *name = node_called(x->m->graph, n);
+    if (label && !strpbrk(name, ",*?\n"))
+        str_addf(out, ",%s:%u:%d", name, label, x->n_devices);
+}
+
+static bool is_read_label(const struct shard_rule *r, uint32_t k, int32_t dim, uint32_t *out) {
+    const struct type *t = shard_in_type(r, k);
+    *out = t && dim < t->rank ? r->in[k][dim].label : 0;
+    return *out != 0;
+}
+
+// The columns of a product: of the forward pass those of its result, which the gradient of the
+// operand sums over, and which are rows or columns of the gradient of the parameter.
+static status request_product(struct divider *x, struct str *out, const struct layer *l) {
+    struct graph *g = x->m->graph;
+    struct shard_rule r;
+    uint32_t label;
+    status st = shard_rule_of(g, l->node, x->c->arena, x->c->diags, &r);
+    if (st)
+        return st;
+    const struct type *y = shard_out_type(&r, 0);
+    uint32_t columns = r.n_labels && y ? r.out[0][y->rank - 1].label : 0;
+    int32_t at = 0; // where they are in the parameter
+    while (is_read_label(&r, 1, at, &label) && label != columns)
+        at++;
+    if (!columns || label != columns)
+        return ST_OK;
+    add_request(x, out, l->node, columns);
+    for (size_t i = 0; i < g->order.n && !st; i++) {
+        const struct node *n = graph_node(g, g->order.at[i]);
+        for (uint32_t k = 0; k < n->n_in && !st; k++) {
+            if (n->in[k].i != l->weight.i || g->order.at[i].i == l->node.i)
+                continue;
+            st = shard_rule_of(g, g->order.at[i], x->c->arena, x->c->diags, &r);
+            if (!st && r.n_labels && is_read_label(&r, k, at, &label))
+                add_request(x, out, g->order.at[i], label);
+        }
+    }
+    return st;
+}
+
+static status consider_hybrid(struct divider *x, size_t n_layers) {
+    struct str text = str_make(x->c->arena);
+    str_addf(&text, "*:sample:%d", x->n_devices);
+    status st = ST_OK;
+    for (size_t k = 0; k < n_layers && !st; k++)
+        st = request_product(x, &text, &x->layer[k]);
+    if (st)
+        return st;
+    const char *summary =
+        str_format(x->c->arena, "data parallelism, %d ways; tensor parallelism of %zu product%s",
+                   x->n_devices, n_layers, n_layers == 1 ? "" : "s");
+    return consider(
+        x, (struct plan_division){.shard = str_text(&text), .summary = summary, .by_part = true});
+}
+
+static status consider_all(struct divider *x, int64_t microbatches) {
+    struct arena *a = x->c->arena;
+    status st = consider(x, (struct plan_division){
+                                .shard = str_format(a, "*:sample:%d", x->n_devices),
+                                .summary = str_format(a, "data parallelism, %d ways", x->n_devices),
+                                .by_part = true});
+    find_products(x);
+    for (size_t n = x->n_layers, k = 0; n > 0 && k < N_HYBRIDS && !st; n /= 4, k++)
+        st = consider_hybrid(x, n);
+    int64_t first = microbatches > 0 ? microbatches : x->n_devices;
+    int64_t last = microbatches > 0 ? microbatches : 4 * (int64_t)x->n_devices;
+    for (int64_t n = first; n <= last && n >= 2 && n <= MAX_WAYS && !st; n *= 2)
+        st = consider(x,
+                      (struct plan_division){
+                          .shard = str_format(a, "*:sample:%lld", (long long)n),
+                          .summary = str_format(a, "pipeline, %lld micro-batches", (long long)n)});
+    return st;
+}
+
+status plan_divide(const struct model *m, const struct rig *rig, struct pass_context *c,
+                   const struct mcmc_objective *objective, struct plan_division *out) {
+    *out = (struct plan_division){0};
+    struct divider x = {.m = m,
+                        .rig = rig,
+                        .c = c,
+                        .objective = objective,
+                        .n_devices = rig->places.n_devices,
+                        .best = out,
+                        .best_value = INFINITY};
+    bool is_off = options_flag(c->options, "no-shard") || options_get(c->options, "shard")->list.n;
+    const char *micro = options_text(c->options, "microbatches");
+    int64_t n = strcmp(micro, "auto") == 0 ? 0 : atoll(micro);
+    if (n < 0 || (n == 0 && strcmp(micro, "auto") != 0) || n > MAX_WAYS)
+        return diag_error(c->diags, DIAG_USAGE, loc_none(),
+                          "--microbatches is %s, neither auto nor 1 .. %d", micro, MAX_WAYS);
+    return is_off || x.n_devices < 2 || x.n_devices > MAX_WAYS ? ST_OK : consider_all(&x, n);
+}

@@ -1,0 +1,22 @@
+// Divisions of a step for several devices: data parallelism, with tensor parallelism of large
+// products, and pipelines of micro-batches. plan_devices.c searches from what is found here.
+#pragma once
+
+#include "passes/plan/plan_devices.h"
+
+// A way to divide a step, and a strategy to start from.
+struct plan_division {
+    const char *shard;      // as of --shard; NULL: the step is not divided
+    const char *summary;    // "data parallelism, 2 ways"
+    bool by_part;           // each part has parameters of its own
+    struct model *model;    // divided, with costs
+    struct options options; // that make this step
+    struct plan_placement placement;
+    struct strategy start;
+    struct strategy_facts facts;
+};
+
+// Finds divisions, and the best of them by `objective`: *out->shard is NULL if none is worth it.
+// The placement of a division lives in c->arena.
+status plan_divide(const struct model *m, const struct rig *rig, struct pass_context *c,
+                   const struct mcmc_objective *objective, struct plan_division *out);
