@@ -165,7 +165,8 @@ static status carry_out(struct model *m, struct pass_context *c, struct plan_div
     if (st)
         return diag_out_of_memory(c->diags); // the copy of the step was divided so before
     p->placement = d->placement;
-    diag_note(c->diags, DIAG_SHARD, loc_none(), "the step is divided: %s", d->summary);
+    diag_note(c->diags, DIAG_SHARD, loc_none(), "the step is divided: %s; before the search, %s",
+              d->summary, d->others);
     return step_record(m, &d->options, c->diags);
 }
 

@@ -13,7 +13,6 @@
 #include "passes/shard/shard.h"
 
 enum { MAX_WAYS = 64, MAX_LAYERS = 64, N_HYBRIDS = 3 };
-#define PART_NAME "/part"
 
 struct layer { // a product with a large parameter
     node_id node;
@@ -31,33 +30,19 @@ struct divider {
     int32_t n_devices;
     struct plan_division *best;
     double best_value;
+    struct str considered; // a list for the report
 };
 
 // ---- Parts of clusters, and devices for them ----
 
-// The part that a node belongs to by its name, from 0; -1: none.
-static int32_t part_of_name(const char *name) {
-    const char *found = NULL;
-    for (const char *at = name; (at = strstr(at, PART_NAME)); at += strlen(PART_NAME))
-        found = at;
-    int32_t part = found ? atoi(found + strlen(PART_NAME)) : 0;
-    return part >= 1 && part <= SHARD_MAX_WAYS ? part - 1 : -1;
-}
-
-// Clusters belong to the part of their most expensive node that is in one.
-static int32_t *parts_of(const struct graph *g, const struct remat *r, struct arena *a) {
+// Of each cluster, from 0; -1: none.
+static int32_t *parts_of(const struct remat *r, struct arena *a) {
     int32_t *part = ARENA_ARRAY(a, int32_t, r->clusters.n);
     for (uint32_t i = 0; part && i < r->clusters.n; i++) {
-        int64_t most = -1;
         part[i] = -1;
-        for (uint32_t k = r->clusters.start[i]; k < r->clusters.start[i + 1]; k++) {
-            const struct remat_unit *u = &r->units.unit[r->clusters.member[k]];
-            int32_t here = part_of_name(node_called(g, u->node));
-            if (here >= 0 && u->cost > most) {
-                part[i] = here;
-                most = u->cost;
-            }
-        }
+        for (uint32_t k = r->clusters.start[i]; k < r->clusters.start[i + 1]; k++)
+            if (r->units.unit[r->clusters.member[k]].part)
+                part[i] = r->units.unit[r->clusters.member[k]].part - 1;
     }
     return part;
 }
@@ -73,20 +58,29 @@ static int32_t first_device(const struct placement *p, const bool *on, int32_t v
     return d;
 }
 
+// Whether operand u is a better neighbour of v than w: larger, or in a part, or else by turns, so
+// that sums over the parts go from device to device.
+static bool is_nearer(const struct problem *g, const int32_t *part, int32_t v, int32_t u,
+                      int32_t w) {
+    if (w < 0 || g->bytes[u] != g->bytes[w])
+        return w < 0 || g->bytes[u] > g->bytes[w];
+    if ((part[u] < 0) != (part[w] < 0))
+        return part[w] < 0;
+    return v % 2;
+}
+
 // Part k runs on device k. What is in no part runs with its largest operand; what depends on
 // parameters alone, on all devices that read it.
 static void place_parts(const struct placement *p, const int32_t *part, bool *on) {
     const struct problem *g = &p->graph;
     for (int32_t v = 0; v < g->n; v++) {
         int32_t device = part[v] >= 0 ? part[v] % p->n_devices : -1;
-        int64_t most = -1;
-        for (int32_t e = g->in_start[v]; e < g->in_start[v + 1] && part[v] < 0; e++) {
-            int32_t u = g->in_of[e];
-            if (g->bytes[u] > most) {
-                most = g->bytes[u];
-                device = first_device(p, on, u);
-            }
-        }
+        int32_t nearest = -1;
+        for (int32_t e = g->in_start[v]; e < g->in_start[v + 1] && part[v] < 0; e++)
+            if (is_nearer(g, part, v, g->in_of[e], nearest))
+                nearest = g->in_of[e];
+        if (nearest >= 0)
+            device = first_device(p, on, nearest);
         if (device >= 0)
             *on_device(p, on, v, device) = true;
     }
@@ -169,7 +163,7 @@ static status divide(struct divider *x, struct plan_division *d) {
 static status start(struct divider *x, struct plan_division *d) {
     struct pass_context *c = x->c;
     struct placement *p = &d->placement.problem;
-    int32_t *part = parts_of(d->model->graph, &d->placement.remat, c->arena);
+    int32_t *part = parts_of(&d->placement.remat, c->arena);
     if (!part)
         return diag_out_of_memory(c->diags);
     d->placement.rig = x->rig;
@@ -198,6 +192,13 @@ static status consider(struct divider *x, struct plan_division d) {
         return st == ST_LIMIT ? st : ST_OK;
     double value = mcmc_value_of_facts(x->objective, &d.placement.problem, &d.facts);
     double over = d.facts.excess_bytes > 0 ? 1 + (double)d.facts.excess_bytes : 0;
+    str_addf(&x->considered, "%s%s: ", x->considered.n ? "; " : "", d.summary);
+    if (over > 0)
+        str_add(&x->considered, "over memory");
+    else if (x->objective->goal == MCMC_CUSTOM)
+        str_addf(&x->considered, "%g", value);
+    else
+        str_addf(&x->considered, "%.3f ms", value * 1e-6);
     value = over > 0 ? 1e30 * over : value; // within memory first
     if (value < x->best_value) {
         x->best_value = value;
@@ -232,7 +233,7 @@ static void find_products(struct divider *x) {
         value_id w = n->in[1];
         bool is_parameter = graph_value(g, w)->init != NULL;
         int64_t bytes = bytes_of(g, w), moved = bytes_of(g, n->in[0]) + bytes_of(g, n->out[0]);
-        if (is_parameter && bytes > moved)
+        if (is_parameter && bytes > moved && graph_value(g, w)->type->rank == 2)
             x->layer[x->n_layers++] = (struct layer){g->order.at[i], w, bytes};
     }
     qsort(x->layer, x->n_layers, sizeof *x->layer, by_bytes);
@@ -248,6 +249,37 @@ static bool is_read_label(const struct shard_rule *r, uint32_t k, int32_t dim, u
     const struct type *t = shard_in_type(r, k);
     *out = t && dim < t->rank ? r->in[k][dim].label : 0;
     return *out != 0;
+}
+
+// A node of the backward pass that reads the weight, or makes its gradient from the operand of the
+// product; `at`: the dimension of the weight that is divided.
+static status request_gradient(struct divider *x, struct str *out, const struct layer *l,
+                               node_id id, int32_t at) {
+    struct graph *g = x->m->graph;
+    const struct node *n = graph_node(g, id), *product = graph_node(g, l->node);
+    const struct type *weight = graph_value(g, l->weight)->type;
+    uint32_t read_as = UINT32_MAX, label = 0;
+    bool makes_gradient = false;
+    for (uint32_t k = 0; k < n->n_in; k++) {
+        read_as = n->in[k].i == l->weight.i ? k : read_as;
+        makes_gradient |= n->in[k].i == product->in[0].i;
+    }
+    makes_gradient &= (n->op == OP_Gemm || n->op == OP_MatMul);
+    if (read_as == UINT32_MAX && !makes_gradient)
+        return ST_OK;
+    struct shard_rule r;
+    status st = shard_rule_of(g, id, x->c->arena, x->c->diags, &r);
+    if (st || !r.n_labels)
+        return st;
+    const struct type *y = shard_out_type(&r, 0);
+    if (read_as != UINT32_MAX)
+        is_read_label(&r, read_as, at, &label);
+    else if (y && y->rank == weight->rank && y->rank > at &&
+             y->dims[at].size == weight->dims[at].size &&
+             y->dims[1 - at].size == weight->dims[1 - at].size)
+        label = r.out[0][at].label;
+    add_request(x, out, id, label);
+    return ST_OK;
 }
 
 // The columns of a product: of the forward pass those of its result, which the gradient of the
@@ -267,16 +299,9 @@ static status request_product(struct divider *x, struct str *out, const struct l
     if (!columns || label != columns)
         return ST_OK;
     add_request(x, out, l->node, columns);
-    for (size_t i = 0; i < g->order.n && !st; i++) {
-        const struct node *n = graph_node(g, g->order.at[i]);
-        for (uint32_t k = 0; k < n->n_in && !st; k++) {
-            if (n->in[k].i != l->weight.i || g->order.at[i].i == l->node.i)
-                continue;
-            st = shard_rule_of(g, g->order.at[i], x->c->arena, x->c->diags, &r);
-            if (!st && r.n_labels && is_read_label(&r, k, at, &label))
-                add_request(x, out, g->order.at[i], label);
-        }
-    }
+    for (size_t i = 0; i < g->order.n && !st; i++)
+        if (g->order.at[i].i != l->node.i)
+            st = request_gradient(x, out, l, g->order.at[i], at);
     return st;
 }
 
@@ -323,12 +348,17 @@ status plan_divide(const struct model *m, const struct rig *rig, struct pass_con
                         .objective = objective,
                         .n_devices = rig->places.n_devices,
                         .best = out,
-                        .best_value = INFINITY};
+                        .best_value = INFINITY,
+                        .considered = str_make(c->arena)};
     bool is_off = options_flag(c->options, "no-shard") || options_get(c->options, "shard")->list.n;
     const char *micro = options_text(c->options, "microbatches");
     int64_t n = strcmp(micro, "auto") == 0 ? 0 : atoll(micro);
     if (n < 0 || (n == 0 && strcmp(micro, "auto") != 0) || n > MAX_WAYS)
         return diag_error(c->diags, DIAG_USAGE, loc_none(),
                           "--microbatches is %s, neither auto nor 1 .. %d", micro, MAX_WAYS);
-    return is_off || x.n_devices < 2 || x.n_devices > MAX_WAYS ? ST_OK : consider_all(&x, n);
+    if (is_off || x.n_devices < 2 || x.n_devices > MAX_WAYS)
+        return ST_OK;
+    status st = consider_all(&x, n);
+    out->others = str_text(&x.considered);
+    return st;
 }

@@ -8,6 +8,7 @@
 struct plan_division {
     const char *shard;      // as of --shard; NULL: the step is not divided
     const char *summary;    // "data parallelism, 2 ways"
+    const char *others;     // all that were considered, with their values
     bool by_part;           // each part has parameters of its own
     struct model *model;    // divided, with costs
     struct options options; // that make this step

@@ -9,14 +9,14 @@
 #include "ir/base/map.h"
 
 #define EVERYWHERE_PART    256 // of persistent memory: smaller storages are on every device
-#define SHARD_PARTS_MAX    2048
-#define EVERYWHERE_READERS 8 // and so are those with more readers
+#define EVERYWHERE_READERS 8   // and so are those with more readers
 
 struct making {
     struct graph *g;
     const struct remat *r;
     const struct cost_device *speed;
     const int32_t *part; // of each cluster, or NULL
+    uint32_t n_parts;    // of a divided step; else 1
     struct pass_context *c;
     struct placement *out;
     uint32_t *reader, *n_readers; // per storage: the first cluster that reads it; how many do
@@ -92,7 +92,7 @@ static void each_read(const struct making *k, uint32_t cluster, visit_use *visit
 
 static bool is_everywhere(const struct making *k, uint32_t s) {
     const struct storage *all = &k->r->units.storage;
-    return !k->n_readers[s] || k->n_readers[s] > EVERYWHERE_READERS ||
+    return !k->n_readers[s] || k->n_readers[s] > EVERYWHERE_READERS * k->n_parts ||
            all->bytes[s] < all->persistent_bytes / EVERYWHERE_PART;
 }
 
@@ -129,7 +129,7 @@ static void hold_in_part(void *to, value_id v, node_id user) {
     if (!s || !all->is_persistent[s] || is_everywhere(k, s) || k->seen[s] == at->cluster + 1)
         return;
     k->seen[s] = at->cluster + 1;
-    int64_t key = (int64_t)s * SHARD_PARTS_MAX + part_of(k, at->cluster) + 1, before;
+    int64_t key = (int64_t)s * REMAT_MAX_PARTS + part_of(k, at->cluster) + 1, before;
     if (part_of(k, at->cluster) < 0 || !map_get_int(at->first, key, &before)) {
         k->out->resident_bytes[at->cluster] += all->bytes[s];
         at->failed |= !map_put_int(at->first, key, at->cluster);
@@ -207,9 +207,12 @@ status placement_problem_make(struct graph *g, const struct remat *r, const stru
     out->graph = r->problem;
     out->n_groups = 0;
     out->has_sizes = true;
-    struct making k = {.g = g, .r = r, .speed = rig->cost, .part = part, .c = c, .out = out};
+    struct making k = {
+        .g = g, .r = r, .speed = rig->cost, .part = part, .n_parts = 1, .c = c, .out = out};
     struct cost_device reference;
     status st = cost_device_read(c->options, c->diags, &reference);
+    for (uint32_t i = 0; i < r->units.n; i++)
+        k.n_parts = (uint32_t)int64_max(k.n_parts, r->units.unit[i].part);
     if (!st && !open_making(&k))
         st = diag_out_of_memory(c->diags);
     for (uint32_t i = 0; i < r->clusters.n && !st; i++)

@@ -3,6 +3,7 @@
 // Stages, one file each:
 //   remat_units.c     units: the nodes that count, with what each makes and reads. Views do not
 //                     count: they are rebuilt wherever they are read, at no cost
+//   remat_parts.c     of a divided step, the part that each unit belongs to
 //   remat_clusters.c  coarsening: units become clusters, to make the problem smaller
 //   remat_problem.c   clusters become the solver's nodes
 //   remat_relax.c     a problem that bounds every plan of the graph
@@ -32,6 +33,7 @@ struct remat_product {
 struct remat_unit {
     node_id node;
     bool second, once, backward;
+    int32_t part; // of a divided step, from 1; 0: none
     int64_t cost, workspace_bytes;
     uint32_t products, n_products; // among `product`
     uint32_t reads, n_reads;       // among `read`, whose entries are products; no duplicates
@@ -46,6 +48,9 @@ struct remat_units {
     bool has_forward;  // the graph is a training step, and `backward` is set
     int64_t base_cost; // of every node once
 };
+
+enum { REMAT_MAX_PARTS = 2048 };
+void remat_find_parts(const struct graph *g, struct remat_units *u); // remat_parts.c
 
 status remat_units_make(const struct graph *g, struct pass_context *c, struct remat_units *out);
 

@@ -141,10 +141,24 @@ static int by_unit(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// The units of both, in order, measured. False: too many, or out of memory.
+// The units of both, in order, measured. False: too many, of several parts, or out of memory.
+// Parts of a divided step stay apart: they may be placed on different devices.
+static int32_t part_of(const struct coarsening *k, const struct cluster *c) {
+    int32_t part = 0;
+    for (uint32_t i = 0; i < c->n && !part; i++)
+        part = unit_at(k, c->unit[i])->part;
+    return part;
+}
+
+static bool are_apart(const struct coarsening *k, const struct cluster *a,
+                      const struct cluster *b) {
+    int32_t x = part_of(k, a), y = part_of(k, b);
+    return x && y && x != y;
+}
+
 static bool merge(struct coarsening *k, const struct cluster *a, const struct cluster *b,
                   struct cluster *out) {
-    if (a->n + b->n > MAX_UNITS)
+    if (a->n + b->n > MAX_UNITS || are_apart(k, a, b))
         return false;
     *out = (struct cluster){.n = a->n + b->n, .at = b->at};
     if (!(out->unit = ARENA_ARRAY(k->arena, uint32_t, out->n)))

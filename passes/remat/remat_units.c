@@ -357,5 +357,7 @@ status remat_units_make(const struct graph *g, struct pass_context *c, struct re
         st = diag_out_of_memory(c->diags);
     for (uint32_t i = 0; i < out->n && !st; i++)
         st = fill_unit(&k, &out->unit[i]);
+    if (!st)
+        remat_find_parts(g, out);
     return st;
 }
