@@ -58,6 +58,21 @@ static int32_t first_device(const struct placement *p, const bool *on, int32_t v
     return d;
 }
 
+// What has no device yet runs on all devices that read it.
+static void place_by_readers(const struct placement *p, bool *on) {
+    const struct problem *g = &p->graph;
+    for (int32_t v = g->n; v-- > 0;) {
+        bool is_placed = false;
+        for (int32_t d = 0; d < p->n_devices; d++)
+            is_placed = is_placed || *on_device(p, on, v, d);
+        for (int32_t e = g->out_start[v]; e < g->out_start[v + 1] && !is_placed; e++)
+            for (int32_t d = 0; d < p->n_devices; d++)
+                *on_device(p, on, v, d) |= *on_device(p, on, g->out_of[e], d);
+        if (!is_placed && g->out_start[v] == g->out_start[v + 1])
+            *on_device(p, on, v, 0) = true;
+    }
+}
+
 // Whether operand u is a better neighbour of v than w: larger, or in a part, or else by turns, so
 // that sums over the parts go from device to device.
 static bool is_nearer(const struct problem *g, const int32_t *part, int32_t v, int32_t u,
@@ -84,42 +99,52 @@ static void place_parts(const struct placement *p, const int32_t *part, bool *on
         if (device >= 0)
             *on_device(p, on, v, device) = true;
     }
-    for (int32_t v = g->n; v-- > 0;) { // readers first
-        bool is_placed = false;
-        for (int32_t d = 0; d < p->n_devices; d++)
-            is_placed = is_placed || *on_device(p, on, v, d);
-        for (int32_t e = g->out_start[v]; e < g->out_start[v + 1] && !is_placed; e++)
-            for (int32_t d = 0; d < p->n_devices; d++)
-                *on_device(p, on, v, d) |= *on_device(p, on, g->out_of[e], d);
-        if (!is_placed && g->out_start[v] == g->out_start[v + 1])
-            *on_device(p, on, v, 0) = true;
-    }
+    place_by_readers(p, on);
 }
 
-// Layers in the order of the step; the clusters of a group are one. A cluster without parameters
-// belongs to the last layer that it reads, in the backward pass to the first.
-static int32_t find_layers(const struct placement *p, int32_t *layer, int32_t *of_group) {
+// In the forward pass the last layer that v reads from. In the backward pass the last one whose
+// results it reads, for these were kept for it; else the first that it has gradients from. -1:
+// none.
+static int32_t layer_of_inputs(const struct problem *g, const int32_t *layer, int32_t v) {
+    int32_t last = -1, first = -1;
+    for (int32_t e = g->in_start[v]; e < g->in_start[v + 1]; e++) {
+        int32_t u = g->in_of[e];
+        if (!g->backward[u] && layer[u] > last)
+            last = layer[u];
+        else if (g->backward[u] && layer[u] >= 0 && (first < 0 || layer[u] < first))
+            first = layer[u];
+    }
+    return last >= 0 ? last : first;
+}
+
+// Layers: the k-th cluster of the forward pass of every part is layer k, and so is its group. What
+// is in none belongs where its inputs are; -1: it has none. Returns the number of layers.
+static int32_t find_layers(const struct placement *p, const int32_t *part, int32_t *layer,
+                           int32_t *of_group) {
     const struct problem *g = &p->graph;
-    int32_t n = 0;
+    int32_t next[SHARD_MAX_WAYS] = {0}, n = 1;
     for (int32_t k = 0; k < p->n_groups; k++)
         of_group[k] = -1;
     for (int32_t v = 0; v < g->n; v++) {
-        int32_t k = p->group[v], found = -1;
-        bool is_layer = p->group_start[k + 1] - p->group_start[k] > 1;
-        if (is_layer && of_group[k] < 0)
-            of_group[k] = n++;
-        for (int32_t e = g->in_start[v]; e < g->in_start[v + 1]; e++) {
-            int32_t u = layer[g->in_of[e]];
-            if (u >= 0 && (found < 0 || (g->backward[v] ? u < found : u > found)))
-                found = u;
-        }
-        layer[v] = is_layer ? of_group[k] : found;
+        if (part[v] < 0 || g->backward[v])
+            continue;
+        int32_t own = next[part[v]]++, *group = &of_group[p->group[v]];
+        *group = *group < 0 || own < *group ? own : *group;
+        n = own >= n ? own + 1 : n;
+    }
+    for (int32_t v = 0; v < g->n; v++) {
+        int32_t found = layer_of_inputs(g, layer, v);
+        int32_t k = p->group[v];
+        if (of_group[k] < 0 && p->group_start[k + 1] - p->group_start[k] > 1)
+            of_group[k] = found < 0 ? 0 : found;
+        layer[v] = of_group[k] >= 0 ? of_group[k] : found;
     }
     return n;
 }
 
 // Consecutive layers on each device, with even loads.
-static bool place_stages(const struct placement *p, struct arena *scratch, bool *on) {
+static bool place_stages(const struct placement *p, const int32_t *part, struct arena *scratch,
+                         bool *on) {
     const struct problem *g = &p->graph;
     int32_t *layer = ARENA_ARRAY(scratch, int32_t, g->n);
     int32_t *of_group = ARENA_ARRAY(scratch, int32_t, p->n_groups);
@@ -127,7 +152,7 @@ static bool place_stages(const struct placement *p, struct arena *scratch, bool 
     int32_t *device = ARENA_ARRAY(scratch, int32_t, g->n + 1);
     if (!layer || !of_group || !cost || !device)
         return false;
-    int32_t n = find_layers(p, layer, of_group);
+    int32_t n = find_layers(p, part, layer, of_group);
     for (int32_t v = 0; v < g->n; v++) {
         cost[layer[v] < 0 ? 0 : layer[v]] += g->cost[v];
         sum += g->cost[v];
@@ -138,7 +163,9 @@ static bool place_stages(const struct placement *p, struct arena *scratch, bool 
         before += cost[k];
     }
     for (int32_t v = 0; v < g->n; v++)
-        *on_device(p, on, v, layer[v] < 0 ? 0 : device[layer[v]]) = true;
+        if (layer[v] >= 0)
+            *on_device(p, on, v, device[layer[v]]) = true;
+    place_by_readers(p, on);
     return true;
 }
 
@@ -174,7 +201,7 @@ static status start(struct divider *x, struct plan_division *d) {
         return st ? st : diag_out_of_memory(c->diags);
     if (d->by_part)
         place_parts(p, part, on);
-    else if (!place_stages(p, c->arena, on))
+    else if (!place_stages(p, part, c->arena, on))
         return diag_out_of_memory(c->diags);
     if (!place_assigned(p, on, c->arena, &d->start))
         return diag_out_of_memory(c->diags);
