@@ -379,8 +379,10 @@ status plan_divide(const struct model *m, const struct rig *rig, struct pass_con
                         .considered = str_make(c->arena)};
     bool is_off = options_flag(c->options, "no-shard") || options_get(c->options, "shard")->list.n;
     const char *micro = options_text(c->options, "microbatches");
-    int64_t n = strcmp(micro, "auto") == 0 ? 0 : atoll(micro);
-    if (n < 0 || (n == 0 && strcmp(micro, "auto") != 0) || n > MAX_WAYS)
+    bool is_auto = strcmp(micro, "auto") == 0;
+    char *end = NULL;
+    int64_t n = is_auto ? 0 : strtoll(micro, &end, 10);
+    if (!is_auto && (*end || end == micro || n < 1 || n > MAX_WAYS))
         return diag_error(c->diags, DIAG_USAGE, loc_none(),
                           "--microbatches is %s, neither auto nor 1 .. %d", micro, MAX_WAYS);
     if (is_off || x.n_devices < 2 || x.n_devices > MAX_WAYS)
