@@ -1,11 +1,11 @@
 // ONNX Runtime for the examples, and made-up inputs for a step: small random floats, integers 0 and 1, the same in every run.
-// `onnxruntime-node` is loaded from the folder in MFC_NODE_MODULES, or from here.
+// Packages are loaded from the folder in MFC_NODE_MODULES, or from here.
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
-export const ort = createRequire(join(resolve(process.env.MFC_NODE_MODULES ?? here), 'x.js'))('onnxruntime-node');
+export const load = createRequire(join(resolve(process.env.MFC_NODE_MODULES ?? here), 'x.js'));
 
 // Deterministic random numbers. Matrices are scaled so that sums stay small; vectors are positive, as variances must be.
 let seed = 1;
@@ -25,7 +25,7 @@ function randomData(type, shape, size) {
   return arrays[type].from({ length: size }, type.endsWith('64') ? (_, i) => BigInt(i % 2) : (_, i) => i % 2);
 }
 
-function tensor({ name, type, shape }, numbers) {
+function tensor(ort, { name, type, shape }, numbers) {
   const open = shape.find((d) => typeof d !== 'number' || d < 0);
   if (open !== undefined || !arrays[type])
     throw new Error(`input ${name}: ${arrays[type] ? `dimension "${open}" is symbolic; set it with mfc --dim first` : `no random data for type ${type}; use --inputs`}`);
@@ -35,7 +35,7 @@ function tensor({ name, type, shape }, numbers) {
   return new ort.Tensor(type, data, shape);
 }
 
-// A tensor for every input of a session. `numbers`: flat lists by name, for inputs that are not made up.
-export function feedsOf(session, numbers = {}) {
-  return Object.fromEntries(session.inputMetadata.map((m) => [m.name, tensor(m, numbers[m.name])]));
+// A tensor for every input of a session of `ort`, the loaded package. `numbers`: flat lists by name, for inputs that are not made up.
+export function feedsOf(ort, session, numbers = {}) {
+  return Object.fromEntries(session.inputMetadata.map((m) => [m.name, tensor(ort, m, numbers[m.name])]));
 }

@@ -9,6 +9,8 @@
 // comes on top of what ONNX Runtime needs; so the runs ask for the smallest output alone (ONNX Runtime computes all of them
 // anyway), and the last column says what copies of all outputs need.
 //
+// `--web` measures plans for `mfc --runtime web` on onnxruntime-web instead: the size of its WebAssembly memory.
+//
 // Options: --runs N (5), --level disabled|basic|extended|all (all), --threads N (1), --inputs FILE (as for profile.mjs), --json.
 // Memory is read from /proc: on other systems than Linux there are times only.
 import { spawnSync } from 'node:child_process';
@@ -69,7 +71,12 @@ function memory() {
 
 // The measured process.
 async function child(job) {
-  const { feedsOf, ort } = await import('./feeds.mjs');
+  if (job.web) {
+    const { measureWeb } = await import('./measure_web.mjs');
+    console.log(JSON.stringify(await measureWeb(job)));
+    return;
+  }
+  const { feedsOf, load } = await import('./feeds.mjs'), ort = load('onnxruntime-node');
   const has_proc = existsSync(PROC);
   const collect = async () => {
     for (let i = 0; i < 3; i++) {
@@ -82,7 +89,7 @@ async function child(job) {
   const session = await ort.InferenceSession.create(job.step, {
     graphOptimizationLevel: job.level, intraOpNumThreads: job.threads, logSeverityLevel: 3,
   });
-  const feeds = feedsOf(session, job.inputs), sizes = session.outputMetadata.map((m) => m.shape.reduce((a, b) => a * b, 1));
+  const feeds = feedsOf(ort, session, job.inputs), sizes = session.outputMetadata.map((m) => m.shape.reduce((a, b) => a * b, 1));
   const smallest = [session.outputMetadata[sizes.indexOf(Math.min(...sizes))].name], runs = [];
   for (let i = 0; i < job.runs; i++) {
     await collect();
@@ -119,16 +126,22 @@ function main() {
     allowPositionals: true,
     options: {
       runs: { type: 'string', default: '5' }, level: { type: 'string', default: 'all' }, threads: { type: 'string', default: '1' },
-      inputs: { type: 'string' }, json: { type: 'boolean', default: false },
+      inputs: { type: 'string' }, web: { type: 'boolean', default: false }, json: { type: 'boolean', default: false },
     },
   });
-  const job = { runs: Number(given.runs), level: given.level, threads: Number(given.threads),
+  const job = { runs: Number(given.runs), level: given.level, threads: Number(given.threads), web: given.web,
     inputs: given.inputs ? JSON.parse(readFileSync(given.inputs, 'utf8')) : {} };
   if (!positionals.length || !(job.runs >= 1) || !(job.threads >= 1)) {
-    console.error('usage: node measure.mjs STEP.onnx... [--runs N] [--level LEVEL] [--threads N] [--inputs FILE] [--json]');
+    console.error('usage: node measure.mjs STEP.onnx... [--runs N] [--level LEVEL] [--threads N] [--inputs FILE] [--web] [--json]');
     process.exit(2);
   }
-  const results = positionals.map((step) => measure(step, job));
+  let results;
+  try {
+    results = positionals.map((step) => measure(step, job));
+  } catch (error) {
+    console.error(`error: ${error.message}`);
+    process.exit(1);
+  }
   if (given.json) console.log(JSON.stringify(results, null, 1));
   else print(results);
 }

@@ -12,7 +12,9 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, copyFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { feedsOf, ort } from './feeds.mjs';
+import { feedsOf, load } from './feeds.mjs';
+
+const ort = load('onnxruntime-node');
 
 const { values: given, positionals } = parseArgs({
   allowPositionals: true,
@@ -37,7 +39,7 @@ try {
     profileFilePrefix: join(folder, 'p'), ...(threads ? { intraOpNumThreads: threads } : {}),
   });
   const numbers = given.inputs ? JSON.parse(readFileSync(given.inputs, 'utf8')) : {};
-  const feeds = feedsOf(session, numbers);
+  const feeds = feedsOf(ort, session, numbers);
   for (let run = 0; run <= runs; run++) await session.run(feeds);
   session.endProfiling();
   const [file] = readdirSync(folder);

@@ -24,7 +24,7 @@ struct plan_facts {
     const char *title;      // the model's file name
     const char *command;    // that makes this plan again
     const char *version;    // of mfc
-    const char *runtime;    // of the peaks: "ort", "ort-lean", "file-order"
+    const char *runtime;    // of the peaks: "ort", "ort-lean", "web", "file-order"
     const char *cost_model; // in a few words
     double cost_match;      // measured share of the cost, the rest is estimated; below 0: unknown
     int64_t budget_bytes;   // that the user gave

@@ -4,7 +4,8 @@
 //      planner allocates (runtime_alloc.c);
 //   3. liveness of the buffers in that order: bytes held at each step, and their peak;
 //   4. the largest buffers at the peak, for messages;
-//   5. with ONNX Runtime's arena, the memory of the process after each run (ort_session.c).
+//   5. with ONNX Runtime's arena, the memory of the process after each run (ort_session.c); in the
+//      browser, the memory of WebAssembly (web_session.c).
 // For ONNX Runtime, the stages run a second time on a copy of the model with its fusions applied
 // (runtime_fuse.c): the optimization level is the user's choice, so the peak is that of the worse
 // level. tests/runtime compares the model with real runs.
@@ -23,12 +24,13 @@
 #include "ir/runtime/runtime_alloc.h"
 #include "ir/runtime/runtime_fold.h"
 #include "ir/runtime/runtime_fuse.h"
+#include "ir/runtime/web_session.h"
 #include "ir/storage.h"
 
 static_assert((int)RUNTIME_RUNS == (int)ORT_SESSION_RUNS, "the same runs");
 
 bool runtime_find(const char *name, enum runtime *out) {
-    static const char *const names[] = {"ort", "ort-lean", "file-order"};
+    static const char *const names[] = {"ort", "ort-lean", "web", "file-order"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0) {
             *out = (enum runtime)i;
@@ -151,6 +153,25 @@ static status add_sessions(const struct model *m, struct mem *mem, struct diags 
     return st;
 }
 
+// In WebAssembly: the size of the memory at each level.
+static status add_web(const struct model *m, struct mem *mem, struct diags *d,
+                      struct runtime_report *out) {
+    status st = ST_OK;
+    out->plain_peak_bytes = out->fused_peak_bytes = 0;
+    for (enum ort_level l = ORT_DISABLED; l < ORT_N_LEVELS && !st; l++) {
+        struct arena scratch = arena_make(mem);
+        struct ort_events e;
+        int64_t end = 0;
+        st = runtime_events(m, (struct ort_setting){l, false}, &scratch, d, &e);
+        if (!st && web_session_of(m->graph, &e, &scratch, &end))
+            st = diag_out_of_memory(d);
+        raise(l < ORT_EXTENDED ? &out->plain_peak_bytes : &out->fused_peak_bytes,
+              web_memory_bytes(end));
+        arena_free(&scratch);
+    }
+    return st;
+}
+
 status runtime_peak(const struct model *m, enum runtime how, struct arena *a, struct diags *d,
                     struct runtime_report *out) {
     assert(m && m->graph && a && d && out);
@@ -160,6 +181,8 @@ status runtime_peak(const struct model *m, enum runtime how, struct arena *a, st
         st = fused_peak(m, a->mem, d, &out->fused_peak_bytes);
     if (!st && how == RUNTIME_ORT)
         st = add_sessions(m, a->mem, d, out);
+    if (!st && how == RUNTIME_WEB)
+        st = add_web(m, a->mem, d, out);
     if (how == RUNTIME_ORT)
         out->session_bytes = ort_loaded_graph_bytes(m->graph, m->is_wrapped);
     out->peak_bytes = out->plain_peak_bytes;

@@ -9,6 +9,8 @@
 // (ort_order.h), static planner (runtime_alloc.c), fusions (runtime_fuse.c), and the arena and the
 // memory patterns run by run (ort_session.h). RUNTIME_ORT_LEAN is the same without arena and
 // patterns, on a system allocator that gives freed tensors back: memory is what is alive.
+// RUNTIME_WEB is onnxruntime-web, whose memory is one heap that never shrinks (web_session.h); the
+// peak is the size of that memory, with the library, the session and the inputs of a run.
 // RUNTIME_FILE_ORDER models any runtime that executes the nodes in file order and frees each tensor
 // after its last reader. All count persistent memory (inputs, initializers, constants) and the
 // workspace of the executing node.
@@ -16,9 +18,9 @@
 
 #include "ir/graph.h"
 
-enum runtime { RUNTIME_ORT, RUNTIME_ORT_LEAN, RUNTIME_FILE_ORDER };
+enum runtime { RUNTIME_ORT, RUNTIME_ORT_LEAN, RUNTIME_WEB, RUNTIME_FILE_ORDER };
 
-// As in --runtime and in the metadata of plans: "ort", "ort-lean", "file-order".
+// As in --runtime and in the metadata of plans: "ort", "ort-lean", "web", "file-order".
 bool runtime_find(const char *name, enum runtime *out);
 
 // Whether it is ONNX Runtime: it orders, merges and fuses nodes by rules of its own.

@@ -37,7 +37,7 @@
 
 static const struct option_spec options[] = {
     {"Budget", 0, OPTION_GROUP, NULL, NULL, 0, 0, NULL},
-    {"runtime", 0, OPTION_CHOICE, "ort|ort-lean|file-order", "ort", 0, 0,
+    {"runtime", 0, OPTION_CHOICE, "ort|ort-lean|web|file-order", "ort", 0, 0,
      "what the step will run on: ONNX Runtime with its default options, or without its arena "
      "(docs/runtime.md), or a runtime that runs nodes in file order"},
     {"runtime-shapes", 0, OPTION_CHOICE, "hidden|known", "hidden", 0, 0,
