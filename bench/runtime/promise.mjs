@@ -1,11 +1,12 @@
 // The promise of plans with the default options of ONNX Runtime, as tables in Markdown: what is promised and what a process that does
-// nothing else needs (tests/runtime/peak.c), the worst of all runs.
+// nothing else needs (tests/runtime/peak.c; for --runtime web, examples/measure_web.mjs), the worst of all runs.
 //
 //     node bench/runtime/promise.mjs MODELS-FOLDER [--models resnet50,…] [--budgets least,…,90%] [--levels disabled,…] [--runs 5]
-//                                    [--runtime ort|ort-lean] [--build FOLDER] [--package FOLDER] [-o FOLDER]
+//                                    [--runtime ort|ort-lean|web] [--profile] [--build FOLDER] [--package FOLDER] [-o FOLDER]
 //
 // MODELS-FOLDER has what models.py writes. For every model: the baseline step, the plan without options (the default plan), and plans
 // within shares of the baseline step from the least that works. A budget `least+25%` is a quarter of the way from there to 90 %.
+// --profile: costs are those of a profile of the baseline step (examples/profile.mjs), so that predicted and measured overhead compare.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -20,7 +21,7 @@ const { values: opt, positionals } = parseArgs({
     budgets: { type: 'string', default: 'least,least+25%,least+50%,least+75%,90%' }, runs: { type: 'string', default: '5' },
     levels: { type: 'string', default: 'disabled,basic,extended,all' }, runtime: { type: 'string', default: 'ort' },
     build: { type: 'string', default: join(top, 'build') }, package: { type: 'string', default: join(top, 'tests/runtime') },
-    output: { type: 'string', short: 'o', default: join(top, 'build/bench-promise') },
+    profile: { type: 'boolean', default: false }, output: { type: 'string', short: 'o', default: join(top, 'build/bench-promise') },
   },
 });
 if (positionals.length !== 1) {
@@ -36,6 +37,12 @@ mkdirSync(opt.output, { recursive: true });
 
 // Peaks of the runs at a level, and what was loaded before the first.
 function measured(step, level, runs = opt.runs) {
+  if (opt.runtime === 'web') {
+    const out = execFileSync(process.execPath, [join(top, 'examples/measure.mjs'), step, '--web', '--json', '--level', level, '--runs', String(runs)],
+      { encoding: 'utf8', env: { ...process.env, MFC_NODE_MODULES: opt.package } });
+    const [web] = JSON.parse(out);
+    return { runs: web.runs.map((r) => r.peak_bytes), cpu_s: web.runs.map((r) => r.cpu_s), loaded: web.loaded_bytes };
+  }
   const setting = opt.runtime === 'ort-lean' ? 'lean' : 'default';
   return JSON.parse(execFileSync(peak, [so, step, setting, level, String(runs)], { encoding: 'utf8' }));
 }
@@ -69,12 +76,20 @@ function check(p) {
   return { worst: most(all.flatMap((m) => m.runs)), last: all.at(-1), loaded: most(all.map((m) => m.loaded)) };
 }
 
+// Costs as ONNX Runtime measures them, as options of mfc.
+function profiled(model, step) {
+  const file = join(opt.output, `${model}.profile.json`);
+  execFileSync(process.execPath, [join(top, 'examples/profile.mjs'), step, '-o', file, '--threads', '1', '--runs', '3'],
+    { env: { ...process.env, MFC_NODE_MODULES: opt.package }, stdio: ['ignore', 'ignore', 'inherit'] });
+  return ['--profile', file];
+}
+
 const kept = [], by_budget = [];
 for (const model of list(opt.models)) {
   if (!existsSync(join(positionals[0], `${model}.onnx`))) throw new Error(`there is no ${model}.onnx; bench/runtime/models.py makes it`);
   const step = join(opt.output, `${model}.step.onnx`);
-  execFileSync(mfc, [join(positionals[0], `${model}.onnx`), '-o', step, '-q', '--budget', 'none']);
-  const base = measured(step, levels.at(-1), 3), p = plan(model, 'default', []);
+  execFileSync(mfc, [join(positionals[0], `${model}.onnx`), '-o', step, '-q', '--budget', 'none', '--runtime', opt.runtime]);
+  const base = measured(step, levels.at(-1), 3), costs = opt.profile ? profiled(model, step) : [], p = plan(model, 'default', costs);
   const d = check(p), alive = p.liveness_bytes - p.fixed_bytes + d.loaded;
   kept.push([model, mib(p['unplanned_peak_bytes']), mib(most(base.runs)), mib(p.peak_bytes), d.last.runs.map(mib).join(' '), ratio(d.worst, p.peak_bytes),
     ratio(d.worst, most(base.runs)), ratio(d.worst, alive), percent(p.cost / p.base_cost - 1), percent(d.last.cpu_s.slice(1).reduce((a, b) => Math.min(a, b)) / base.cpu_s.slice(1).reduce((a, b) => Math.min(a, b)) - 1)]);
@@ -83,7 +98,7 @@ for (const model of list(opt.models)) {
   for (const name of budgets) {
     const share = name === 'least' ? 0 : name.startsWith('least+') ? parseFloat(name.slice(6)) / 100 : null;
     const bytes = share === null ? Math.floor(whole * parseFloat(name) / 100) : Math.ceil(least + share * (0.9 * whole - least));
-    const q = plan(model, 'budget', ['--budget', `${bytes}B`]);
+    const q = plan(model, 'budget', ['--budget', `${bytes}B`, ...costs]);
     if (q.refused) {
       by_budget.push([model, name, mib(bytes), '-', '-', '-', q.refused.trim().slice(0, 60)]);
       continue;
