@@ -66,6 +66,12 @@ value_id graph_find(const struct graph *g, const char *name) {
     return map_get_text(&g->by_name, name, &i) ? (value_id){(uint32_t)i} : VALUE_NONE;
 }
 
+void graph_capture(struct graph *sub, value_id v, value_id outer) {
+    assert(sub->outer && v.i && outer.i);
+    graph_value(sub, v)->outer = outer;
+    graph_value(sub->outer, outer)->is_captured = true;
+}
+
 value_id graph_resolve(struct graph *g, const char *name) {
     // Find the graph that defines the name, then capture the value in each graph from there
     // inwards.
@@ -79,7 +85,7 @@ value_id graph_resolve(struct graph *g, const char *name) {
             inner = inner->outer;
         value_id in = graph_add_value(inner, name, graph_value(at, here)->type);
         if (in.i)
-            graph_value(inner, in)->outer = here;
+            graph_capture(inner, in, here);
         here = in;
         at = inner;
     }
@@ -101,7 +107,8 @@ bool graph_rename(struct graph *g, value_id v, const char *name) {
     if (!interned || !rename_here(g, v, interned))
         return false;
     bool ok = true;
-    for (size_t i = 0; i < g->order.n && ok; i++)
+    size_t n = graph_value(g, v)->is_captured ? g->order.n : 0;
+    for (size_t i = 0; i < n && ok; i++)
         for (size_t k = 0; (sub = node_subgraph(graph_node(g, g->order.at[i]), k)) && ok; k++) {
             value_id inner = graph_find(sub, old); // a capture has the name of its value
             if (inner.i && graph_value(sub, inner)->outer.i == v.i)

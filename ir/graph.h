@@ -92,6 +92,7 @@ struct value {
     // type has elements. NULL: unknown.
     const struct term *content;
     value_id outer;   // in a subgraph: the captured value of the enclosing graph
+    bool is_captured; // by a subgraph, now or before
     bool is_constant; // an initializer that is not a parameter: never trained
     bool is_input;    // in graph.inputs (also an initializer that a caller may override)
     bool is_output;   // in graph.outputs
@@ -217,6 +218,8 @@ value_id graph_add_value(struct graph *g, const char *name, const struct type *t
 value_id graph_find(const struct graph *g, const char *name);
 // The same in this graph or an enclosing one; captures the value in all graphs in between.
 value_id graph_resolve(struct graph *g, const char *name);
+// Makes v of a subgraph the value of the enclosing graph that has its name.
+void graph_capture(struct graph *sub, value_id v, value_id outer);
 // Renames a value, also where subgraphs capture it.
 bool graph_rename(struct graph *g, value_id v, const char *name);
 // Whether a value of this graph or of one of its subgraphs has the name.

@@ -68,7 +68,7 @@ static value_id capture(struct graph *to, value_id outer) {
         return v;
     v = graph_add_value(to, x->name, x->type);
     if (v.i)
-        graph_value(to, v)->outer = outer;
+        graph_capture(to, v, outer);
     return v;
 }
 

@@ -249,7 +249,7 @@ static bool resolve(struct parser *p, struct graph_parse *gp, value_id id) {
     value_id outer;
     if (!mention_named(p, gp->outer, v->name, gp->first.at[id.i], &outer))
         return false;
-    v->outer = outer;
+    graph_capture(gp->g, id, outer);
     if (!v->type && !v->is_output && !v->has_info)
         v->type = graph_value(gp->outer->g, outer)->type;
     return true;

@@ -121,8 +121,12 @@ static bool move_out(struct wrapping *w, value_id *to) {
         if (!(to[i] = graph_add_value(w->outer, v->name, v->type)).i)
             return false;
         *graph_value(w->outer, to[i]) = *v;
-        *v =
-            (struct value){.name = v->name, .type = v->type, .content = v->content, .outer = to[i]};
+        graph_value(w->outer, to[i])->is_captured = true;
+        *v = (struct value){.name = v->name,
+                            .type = v->type,
+                            .content = v->content,
+                            .outer = to[i],
+                            .is_captured = v->is_captured};
     }
     return true;
 }
