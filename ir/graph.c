@@ -117,15 +117,6 @@ bool graph_rename(struct graph *g, value_id v, const char *name) {
     return ok;
 }
 
-bool graph_has_name(const struct graph *g, const char *name) {
-    const struct graph *sub;
-    bool found = graph_find(g, name).i != 0;
-    for (size_t i = 0; i < g->order.n && !found; i++)
-        for (size_t k = 0; (sub = node_subgraph(graph_node(g, g->order.at[i]), k)) && !found; k++)
-            found = graph_has_name(sub, name);
-    return found;
-}
-
 static bool name_is_free(const struct graph *g, const char *name) {
     for (; g; g = g->outer)
         if (graph_find(g, name).i)

@@ -222,8 +222,6 @@ value_id graph_resolve(struct graph *g, const char *name);
 void graph_capture(struct graph *sub, value_id v, value_id outer);
 // Renames a value, also where subgraphs capture it.
 bool graph_rename(struct graph *g, value_id v, const char *name);
-// Whether a value of this graph or of one of its subgraphs has the name.
-bool graph_has_name(const struct graph *g, const char *name);
 // `like` if it is free in this graph and the enclosing ones, else `like` with a number appended.
 const char *graph_fresh_name(struct graph *g, const char *like);
 // Appends a node to the order. `in` and `out` are copied. The node becomes the producer of its

@@ -12,7 +12,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "import"))
 from fields import around, field, node, value  # noqa: E402
 
-WIDTH, BATCH, CLASSES = 8, 32, 4
+WIDTH, BATCH, CLASSES = 8, 4096, 4
 
 
 def tensor(name, *dims):

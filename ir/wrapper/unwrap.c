@@ -147,6 +147,22 @@ static bool captures_only_inputs(const struct wrapper *w) {
     return true;
 }
 
+// Whether a value of g, the plan or a graph inside of it, has the name of an output of the If.
+static bool takes_output_name(const struct wrapper *w, const struct graph *g) {
+    const struct graph *sub;
+    for (size_t i = 1; i < g->values.n; i++) {
+        value_id outer = graph_find(w->outer, g->values.at[i].name);
+        if (outer.i && graph_value(w->outer, outer)->def.i &&
+            graph_node(w->outer, graph_value(w->outer, outer)->def) == w->at[IF])
+            return true;
+    }
+    for (size_t i = 0; i < g->order.n; i++)
+        for (size_t k = 0; (sub = node_subgraph(graph_node(g, g->order.at[i]), k)); k++)
+            if (takes_output_name(w, sub))
+                return true;
+    return false;
+}
+
 // Every output of the If is one of the model, and is computed by one node of the plan.
 static bool is_then(struct wrapper *w, struct arena *a) {
     const struct graph *plan = w->plan;
@@ -162,12 +178,11 @@ static bool is_then(struct wrapper *w, struct arena *a) {
         value_id v = plan->outputs.at[k];
         const struct value *inner = graph_value(plan, v);
         if (seen[v.i] || !inner->def.i || inner->has_info || inner->doc || inner->metadata.n ||
-            !outer->is_output || outer->has_info || !is_output_type(inner->type, outer->type) ||
-            graph_has_name(plan, outer->name))
+            !outer->is_output || outer->has_info || !is_output_type(inner->type, outer->type))
             return false;
         seen[v.i] = true;
     }
-    return true;
+    return !takes_output_name(w, plan);
 }
 
 static struct graph *branch_graph(const struct node *n, const char *name) {

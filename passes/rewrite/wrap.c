@@ -72,15 +72,23 @@ static value_id find_token_input(const struct graph *g) {
     return VALUE_NONE;
 }
 
-// Whether a subgraph has another value of the name.
-static bool is_hidden(const struct graph *g, const char *name) {
+// Whether `sub`, which is inside of g, has a value of its own with the name of a computed output.
+static bool hides_outputs(const struct graph *g, const struct graph *sub) {
+    for (size_t i = 1; i < sub->values.n; i++) {
+        const struct value *v = &sub->values.at[i];
+        const struct value *output = graph_value(g, graph_find(g, v->name));
+        if (!v->outer.i && output->is_output && output->def.i)
+            return true;
+    }
+    return false;
+}
+
+static bool any_hides_outputs(const struct graph *g, const struct graph *around) {
     const struct graph *sub;
-    for (size_t i = 0; i < g->order.n; i++)
-        for (size_t k = 0; (sub = node_subgraph(graph_node(g, g->order.at[i]), k)); k++) {
-            value_id v = graph_find(sub, name);
-            if ((v.i && !graph_value(sub, v)->outer.i) || is_hidden(sub, name))
+    for (size_t i = 0; i < around->order.n; i++)
+        for (size_t k = 0; (sub = node_subgraph(graph_node(around, around->order.at[i]), k)); k++)
+            if (hides_outputs(g, sub) || any_hides_outputs(g, sub))
                 return true;
-        }
     return false;
 }
 
@@ -90,11 +98,11 @@ static bool has_good_outputs(const struct graph *g) {
     for (size_t i = 0; i < g->outputs.n; i++) {
         const struct value *v = graph_value(g, g->outputs.at[i]);
         bool is_bfloat = v->type && v->type->kind == TYPE_TENSOR && v->type->elem == ELEM_BF16;
-        if (v->def.i && (!(is_supported(v->type) || is_bfloat) || is_hidden(g, v->name)))
+        if (v->def.i && !is_supported(v->type) && !is_bfloat)
             return false;
         computed |= v->def.i != 0;
     }
-    return computed;
+    return computed && !any_hides_outputs(g, g);
 }
 
 bool wrap_is_possible(const struct model *m) {

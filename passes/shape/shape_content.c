@@ -357,6 +357,15 @@ static shape_rule *const rules[OP_COUNT_] = {
     [OP_Xor] = content_binary,
 };
 
+// Most nodes compute on data: without a known input nothing is known of the output, and rules need
+// not make room for its elements.
+static bool may_be_known(const struct shape *s) {
+    bool known = s->n->n_in == 0 || s->n->op == OP_ConstantOfShape;
+    for (uint32_t k = 0; k < s->n->n_in && !known; k++)
+        known = shape_has(s, k) && shape_may_have_content(s, k);
+    return known;
+}
+
 status shape_content_infer(struct shape *s) {
-    return rules[s->n->op] ? rules[s->n->op](s) : ST_OK;
+    return rules[s->n->op] && may_be_known(s) ? rules[s->n->op](s) : ST_OK;
 }

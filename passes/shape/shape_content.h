@@ -6,6 +6,8 @@
 
 // An array for the elements of output k; NULL: it is not a small tensor of numbers of known shape.
 struct term *shape_content_capacity(struct shape *s, uint32_t k, int64_t *n);
+// Whether shape_content_any can be true of input k, which is there.
+bool shape_may_have_content(const struct shape *s, uint32_t k);
 // The elements of input k, as shape_content, and of floats, too: shape_content_real reads those.
 bool shape_content_any(const struct shape *s, uint32_t k, const struct term **at, int64_t *n);
 

@@ -109,6 +109,12 @@ bool shape_content(const struct shape *s, uint32_t k, const struct term **at, in
     return !elem_is_float(shape_elem(s, k)) && shape_content_any(s, k, at, n);
 }
 
+bool shape_may_have_content(const struct shape *s, uint32_t k) {
+    const struct value *v = resolve(s->g, s->n->in[k]);
+    int64_t n;
+    return v->content || v->init || (v->type && type_elements(v->type, &n) && n == 0);
+}
+
 bool shape_content_any(const struct shape *s, uint32_t k, const struct term **at, int64_t *n) {
     if (!shape_has(s, k))
         return false;
