@@ -36,10 +36,13 @@ struct planner {
     uint32_t n_freed;
 };
 
+// Paths are halved on the way: a buffer that is overwritten in place many times has long ones.
 static uint32_t buffer_of(const struct planner *p, value_id v) {
-    uint32_t b = p->s->of[v.i];
-    while (b && p->merged_into[b])
-        b = p->merged_into[b];
+    uint32_t b = p->s->of[v.i], *into = p->merged_into;
+    while (b && into[b]) {
+        into[b] = into[into[b]] ? into[into[b]] : into[b];
+        b = into[b];
+    }
     return b;
 }
 
