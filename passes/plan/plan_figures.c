@@ -14,6 +14,7 @@
 
 struct figures {
     const struct model *m;
+    struct arena *scratch;
     struct pass_context *c;
     struct plan_facts *f;
     struct storage storage;
@@ -26,17 +27,17 @@ static bool has_role(const struct node *n, const char *role) {
     return own && strcmp(own, role) == 0;
 }
 
-// Storage, liveness and the runtime model of one of the two models.
-static status open_figures(struct figures *k) {
+// Storage, liveness and, where it is needed, the runtime model of one of the two models.
+static status open_figures(struct figures *k, bool needs_run) {
     const struct graph *g = k->m->graph;
-    struct arena *a = k->c->arena;
+    struct arena *a = k->scratch;
     struct diags *d = k->c->diags;
     enum runtime runtime;
     status st = storage_of(g, a, d, &k->storage);
     if (!st)
         st = liveness_of(g, &k->storage, (struct node_list){g->order.at, g->order.n}, a, d,
                          &k->liveness);
-    if (st || !k->f->runtime)
+    if (st || !k->f->runtime || !needs_run)
         return st;
     if (!runtime_find(k->f->runtime, &runtime))
         return diag_error(d, DIAG_MALFORMED, loc_file(k->m->path),
@@ -65,16 +66,17 @@ static status add_costs(const struct figures *k, int64_t *out) {
     return ST_OK;
 }
 
-static status measure_step(const struct model *step, struct pass_context *c, struct plan_facts *f) {
-    struct figures k = {.m = step, .c = c, .f = f};
-    status st = open_figures(&k);
+static status measure_step(struct figures *k) {
+    struct plan_facts *f = k->f;
+    bool is_measured = plan_facts_is_known(f->baseline_bytes);
+    status st = open_figures(k, !is_measured);
     if (st)
         return st;
-    f->n_step_nodes = (int64_t)step->graph->order.n;
-    f->baseline_liveness_bytes = k.liveness.peak_bytes;
-    if (f->runtime)
-        f->baseline_bytes = runtime_default_peak(&k.run);
-    return plan_facts_is_known(f->base_cost) ? ST_OK : add_costs(&k, &f->base_cost);
+    f->n_step_nodes = (int64_t)k->m->graph->order.n;
+    f->baseline_liveness_bytes = k->liveness.peak_bytes;
+    if (f->runtime && !is_measured)
+        f->baseline_bytes = runtime_default_peak(&k->run);
+    return plan_facts_is_known(f->base_cost) ? ST_OK : add_costs(k, &f->base_cost);
 }
 
 static void count_nodes(const struct figures *k) {
@@ -181,21 +183,25 @@ static status set_devices(const struct figures *k) {
     return ST_OK;
 }
 
-static status measure_plan(const struct model *plan, struct pass_context *c, struct plan_facts *f) {
-    struct figures k = {.m = plan, .c = c, .f = f};
-    status st = open_figures(&k);
+static status measure_plan(struct figures *k) {
+    status st = open_figures(k, true);
     if (!st)
-        st = read_peaks(&k);
-    if (!st && !plan_facts_is_known(f->cost))
-        st = add_costs(&k, &f->cost);
+        st = read_peaks(k);
+    if (!st && !plan_facts_is_known(k->f->cost))
+        st = add_costs(k, &k->f->cost);
     if (st)
         return st;
-    count_nodes(&k);
-    return plan->device_names.n ? set_devices(&k) : set_device(&k);
+    count_nodes(k);
+    return k->m->device_names.n ? set_devices(k) : set_device(k);
 }
 
 status plan_figures(const struct model *step, const struct model *plan, struct pass_context *c,
                     struct plan_facts *f) {
-    status st = measure_step(step, c, f);
-    return st ? st : measure_plan(plan, c, f);
+    struct arena scratch = arena_make(c->arena->mem);
+    status st = measure_step(&(struct figures){.m = step, .scratch = &scratch, .c = c, .f = f});
+    arena_free(&scratch);
+    if (!st)
+        st = measure_plan(&(struct figures){.m = plan, .scratch = &scratch, .c = c, .f = f});
+    arena_free(&scratch);
+    return st;
 }

@@ -43,6 +43,7 @@ struct plan_incumbent {
     const struct remat *problem; // NULL: there is none
     struct schedule schedule;
     int64_t cost; // of the plan
+    struct trial trial;
 };
 
 // plan_verdict.c: what is proven of the plan of a trial, as figures.
@@ -54,10 +55,10 @@ status plan_verdict_refuse(struct planning *k, const struct trial *least);
 // plan_search.c
 status plan_search(struct planning *k, struct plan_incumbent *best);
 
-// plan_trial.c: the schedule becomes the plan, in the model itself; `a` is scratch.
+// plan_trial.c: the schedule becomes the plan, in the model itself.
 status plan_apply(struct planning *k, struct model *m, const struct remat *r, struct steps steps,
-                  struct arena *a, struct trial *out);
-// The same on a copy of the step, which is then freed.
+                  struct remat_result *out);
+// The same on a copy of the step, which is measured and freed.
 status plan_try(struct planning *k, const struct remat *r, struct steps steps, struct trial *out);
 // Less than the cost of the schedule where parts of a recomputed cluster are dead.
 int64_t plan_cost(const struct planning *k, const struct trial *t);

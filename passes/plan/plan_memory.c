@@ -5,7 +5,7 @@
 
 // --plan-in: the schedule of a file.
 static status take_given(struct planning *k, const char *path, struct plan_incumbent *best) {
-    struct trial t;
+    struct trial *t = &best->trial;
     struct schedule *s = &best->schedule;
     *s = (struct schedule){
         .outcome = OUTCOME_FEASIBLE, .bound = BOUND_NONE, .bound_any = BOUND_NONE};
@@ -13,15 +13,15 @@ static status take_given(struct planning *k, const char *path, struct plan_incum
     if (!st)
         st = remat_read(k->m->graph, &k->fine, path, k->c->arena, k->c->diags, &s->steps);
     if (!st)
-        st = plan_try(k, &k->fine, s->steps, &t);
+        st = plan_try(k, &k->fine, s->steps, t);
     if (st)
         return st;
-    if (!k->settings.dual && t.peak_bytes > k->budget_bytes)
+    if (!k->settings.dual && t->peak_bytes > k->budget_bytes)
         return diag_error(
             k->c->diags, DIAG_NO_PLAN, loc_file(path),
             "this plan needs %lld bytes, over the budget of %lld; the largest tensors "
             "at its peak: %s",
-            (long long)t.peak_bytes, (long long)k->budget_bytes, t.top);
+            (long long)t->peak_bytes, (long long)k->budget_bytes, t->top);
     best->problem = &k->fine;
     return ST_OK;
 }
@@ -29,14 +29,15 @@ static status take_given(struct planning *k, const char *path, struct plan_incum
 // The incumbent becomes the plan, in the model itself.
 static status finish(struct planning *k, const struct plan_incumbent *best) {
     struct plan_facts *out = k->out;
-    struct trial t;
+    struct remat_result applied;
     struct model *step = model_copy(k->m, k->c->arena);
     status st = step ? ST_OK : diag_out_of_memory(k->c->diags);
     if (!st && k->is_pass)
         return remat_apply(k->m->graph, best->problem, best->schedule.steps, k->c->arena,
-                           k->c->diags, &t.result);
+                           k->c->diags, &applied);
+    k->form = best->trial.form;
     if (!st)
-        st = plan_apply(k, k->m, best->problem, best->schedule.steps, k->c->arena, &t);
+        st = plan_apply(k, k->m, best->problem, best->schedule.steps, &applied);
     if (st)
         return st;
     out->planned = true;
@@ -45,7 +46,7 @@ static status finish(struct planning *k, const struct plan_incumbent *best) {
     out->max_overhead = k->settings.dual ? k->settings.overhead : 0;
     out->n_clusters = best->problem->clusters.n;
     out->is_interrupted = plan_is_stopped(k);
-    return plan_verdict_report(k, &t);
+    return plan_verdict_report(k, &best->trial);
 }
 
 // The options of plans of both forms, unless the user has chosen one.
@@ -65,29 +66,23 @@ static status open_forms(struct planning *k) {
     return ST_OK;
 }
 
-// A model has no backward pass that must wait for its forward pass, so that no plan may be better.
-static status compare_with_itself(struct planning *k, const struct plan_incumbent *best,
-                                  bool *is_better) {
-    struct trial t;
-    status st = plan_try(k, best->problem, best->schedule.steps, &t);
-    *is_better = !st && t.peak_bytes < k->itself_bytes;
-    return st;
-}
-
 static status open_planning(struct planning *k) {
     struct pass_context *c = k->c;
     struct runtime_report baseline;
     k->out->runtime = options_text(c->options, "runtime");
     runtime_find(k->out->runtime, &k->runtime); // the option has no other values
     k->hooks = k->watch ? k->watch->hooks : remat_hooks(c);
-    status st = runtime_peak(k->m, k->runtime, c->arena, c->diags, &baseline);
+    struct arena scratch = arena_make(c->arena->mem);
+    status st = runtime_peak(k->m, k->runtime, &scratch, c->diags, &baseline);
+    arena_free(&scratch);
+    k->out->baseline_bytes = runtime_default_peak(&baseline);
     k->itself_bytes = st ? 0 : baseline.peak_bytes;
     if (!st)
         st = open_forms(k);
     if (!st)
         st = remat_make(k->m->graph, c, false, &k->coarse);
     if (!st)
-        st = remat_settings_read(c->options, &k->coarse, runtime_default_peak(&baseline), c->diags,
+        st = remat_settings_read(c->options, &k->coarse, k->out->baseline_bytes, c->diags,
                                  &k->settings);
     if (st)
         return st;
@@ -103,14 +98,14 @@ static status plan_one_device(struct planning *k) {
     status st = open_planning(k);
     if (!st && k->coarse.clusters.n == 0)
         return ST_OK;
-    bool infers = options_flag(k->c->options, "inference"), is_better = true;
+    bool infers = options_flag(k->c->options, "inference");
     if (!st && infers && !k->settings.dual && k->itself_bytes <= k->budget_bytes)
         return ST_OK;
     const char *given = options_text(k->c->options, "plan-in");
     if (!st)
         st = given ? take_given(k, given, &best) : plan_search(k, &best);
-    if (!st && infers && !given)
-        st = compare_with_itself(k, &best, &is_better);
+    // A model has no backward pass that must wait for its forward pass: no plan may be better.
+    bool is_better = !infers || given || best.trial.peak_bytes < k->itself_bytes;
     return st || !is_better ? st : finish(k, &best);
 }
 

@@ -203,7 +203,7 @@ static status after_success(struct planning *k, struct rounds *h, const struct s
         h->least = t;
     bool better = fits && (!best->problem || cost < best->cost);
     if (better)
-        *best = (struct plan_incumbent){h->r, *s, cost};
+        *best = (struct plan_incumbent){h->r, *s, cost, t};
     h->initial = s->steps;
     *more = !dual && next_aim(k, h, s->peak_bytes, slack) &&
             h->aim_bytes > h->r->problem.persistent_bytes;
@@ -231,7 +231,7 @@ static status try_free_order(struct planning *k, struct rounds *h, struct plan_i
     bool smaller = t.peak_bytes < peak - peak / SLACK_PART;
     bool cheaper = t.peak_bytes <= peak && cost < best->cost - best->cost / SLACK_PART;
     if (smaller || cheaper)
-        *best = (struct plan_incumbent){h->r, s, cost};
+        *best = (struct plan_incumbent){h->r, s, cost, t};
     return ST_OK;
 }
 

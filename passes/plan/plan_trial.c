@@ -27,17 +27,18 @@ static status measure(struct planning *k, const struct model *m, struct arena *a
 }
 
 status plan_apply(struct planning *k, struct model *m, const struct remat *r, struct steps steps,
-                  struct arena *a, struct trial *out) {
+                  struct remat_result *out) {
     struct pass_context c = *k->c;
-    status st = remat_apply(m->graph, r, steps, a, k->c->diags, &out->result);
+    struct arena scratch = arena_make(k->c->arena->mem);
+    status st = remat_apply(m->graph, r, steps, &scratch, k->c->diags, out);
+    arena_free(&scratch);
     if (k->infers)
         c.options = k->forms[k->form];
     if (!st)
         st = pass_run(&pass_rewrite, m, &c);
-    out->form = k->form;
     // In a branch ONNX Runtime makes no memory patterns, which would hold the step a second time.
     m->is_wrapped = k->runtime == RUNTIME_ORT && wrap_is_possible(m);
-    return st ? st : measure(k, m, a, out);
+    return st;
 }
 
 static status try_form(struct planning *k, const struct remat *r, struct steps steps,
@@ -45,7 +46,10 @@ static status try_form(struct planning *k, const struct remat *r, struct steps s
     struct arena scratch = arena_make(k->c->arena->mem);
     struct model *copy = model_copy(k->m, &scratch);
     status st =
-        copy ? plan_apply(k, copy, r, steps, &scratch, out) : diag_out_of_memory(k->c->diags);
+        copy ? plan_apply(k, copy, r, steps, &out->result) : diag_out_of_memory(k->c->diags);
+    out->form = k->form;
+    if (!st)
+        st = measure(k, copy, &scratch, out);
     arena_free(&scratch);
     return st;
 }

@@ -367,5 +367,12 @@ static bool may_be_known(const struct shape *s) {
 }
 
 status shape_content_infer(struct shape *s) {
-    return rules[s->n->op] && may_be_known(s) ? rules[s->n->op](s) : ST_OK;
+    if (!rules[s->n->op] || !may_be_known(s))
+        return ST_OK;
+    struct arena scratch = arena_make(s->a->mem); // only the result is kept
+    struct shape own = *s;
+    own.a = &scratch;
+    status st = rules[s->n->op](&own);
+    arena_free(&scratch);
+    return st;
 }

@@ -359,7 +359,7 @@ status shape_set_unranked(struct shape *s, uint32_t k, enum elem e) {
 status shape_set_content(struct shape *s, uint32_t k, const struct term *at, int64_t n) {
     if (k >= s->n->n_out || !s->n->out[k].i)
         return ST_OK;
-    struct term *copy = arena_copy(s->a, at, (size_t)n * sizeof *at);
+    struct term *copy = arena_copy(s->g->model->arena, at, (size_t)n * sizeof *at);
     graph_value(s->g, s->n->out[k])->content = copy;
     return copy ? ST_OK : diag_out_of_memory(s->d);
 }
