@@ -9,6 +9,7 @@
 #include "solver/mip/cbc.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 
 #include <coin/Cbc_C_Interface.h>
@@ -21,6 +22,12 @@
 // on larger programs take longer, but at least LP_CHUNK_MIN.
 #define LP_CHUNK     ((int64_t)20000000)
 #define LP_CHUNK_MIN 200
+
+#define MIN_SECONDS 0.01
+
+double cbc_seconds(double left) {
+    return isinf(left) ? 0 : fmax(left, MIN_SECONDS);
+}
 
 struct columns {
     CoinBigIndex *start;

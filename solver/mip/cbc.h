@@ -45,6 +45,9 @@ struct cbc_limits {
     const char *worker_path; // mfc executable for a worker process; NULL: solve in this process
 };
 
+// `left` seconds as a limit: INFINITY is no limit, and no time left is a short one.
+double cbc_seconds(double left);
+
 enum cbc_result {
     CBC_UNKNOWN,    // no solution, no proof
     CBC_OPTIMAL,    // x is optimal (within the gap)

@@ -15,9 +15,8 @@ static void bounded(void *context, int64_t bound) {
 }
 
 static struct cbc_limits limits_of(const struct solve_run *r) {
-    double left = stop_seconds_left(r->stop);
     int64_t work = r->options->work;
-    return (struct cbc_limits){.seconds = isinf(left) ? 0 : left,
+    return (struct cbc_limits){.seconds = cbc_seconds(stop_seconds_left(r->stop)),
                                .n_nodes = work > INT32_MAX ? INT32_MAX : (int32_t)work,
                                .stop = r->stop,
                                .worker_path = r->options->worker_path};

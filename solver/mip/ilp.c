@@ -219,9 +219,7 @@ static bool solve_round(struct ilp *s) {
         ok = cut_model_point(&s->view, &m, s->out->best, &scratch, &initial);
     struct cbc_limits limits = s->task->limits;
     limits.gap = program_gap(s);
-    limits.seconds = seconds_left(s);
-    if (isinf(limits.seconds))
-        limits.seconds = 0;
+    limits.seconds = cbc_seconds(seconds_left(s));
     if (ok && s->task->fixed && initial)
         ok = solve_neighbourhood(s, &m, initial, &limits, &scratch);
     else if (ok)

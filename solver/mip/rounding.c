@@ -109,9 +109,8 @@ static bool round_published(struct solve_run *r, double eps, struct rng *rng) {
     struct cut_model m;
     struct checkmate_relaxed relaxed;
     double *x;
-    struct cbc_limits limits = {.stop = r->stop, .seconds = stop_seconds_left(r->stop)};
-    if (isinf(limits.seconds))
-        limits.seconds = 0;
+    struct cbc_limits limits = {.stop = r->stop,
+                                .seconds = cbc_seconds(stop_seconds_left(r->stop))};
     bool ok = checkmate_relax(r->p, shrunk(r, eps), &limits, &scratch, &relaxed);
     if (ok && relaxed.solved)
         ok = cut_view_make(r->p, r->options->budget_bytes, &scratch, &v) &&

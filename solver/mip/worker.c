@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -14,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Grace period after the deadline: CBC checks its clock rarely.
-#define GRACE_NS   ((int64_t)1500000000)
+// Grace period after the deadline: CBC checks its clock rarely, and may ignore a limit near zero.
+#define GRACE_NS   ((int64_t)700000000)
 #define TICK_MS    20
 #define EXIT_TICKS 25 // for a worker that has closed its end
 
@@ -27,6 +28,14 @@ struct watch {
     const struct stop *stop;
     bool is_closed; // by the worker
 };
+
+// The end of both limits on time, and a grace period.
+static int64_t deadline_ns(const struct cbc_limits *limits) {
+    double seconds = limits->seconds > 0 ? limits->seconds : INFINITY;
+    if (limits->stop)
+        seconds = fmin(seconds, stop_seconds_left(limits->stop));
+    return seconds < 1e9 ? stop_clock_ns() + (int64_t)(seconds * 1e9) + GRACE_NS : INT64_MAX;
+}
 
 static bool expired(const struct watch *w) {
     return stop_clock_ns() > w->deadline_ns || (w->stop && stop_raised(w->stop));
@@ -200,9 +209,7 @@ bool worker_mip(const struct cbc_model *m, const double *initial, const struct c
     pid_t pid;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
         return true;
-    struct watch w = {.fd = fds[0], .deadline_ns = INT64_MAX, .stop = limits->stop};
-    if (limits->seconds > 0 && limits->seconds < 1e9)
-        w.deadline_ns = stop_clock_ns() + (int64_t)(limits->seconds * 1e9) + GRACE_NS;
+    struct watch w = {.fd = fds[0], .deadline_ns = deadline_ns(limits), .stop = limits->stop};
     bool out_of_memory = false;
     if (start_worker(limits->worker_path, fds[1], &pid)) {
         struct arena scratch = arena_make(a->mem);
