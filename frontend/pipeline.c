@@ -8,6 +8,7 @@
 //     backend          the files
 #include "frontend/pipeline.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "backend/annotate.h"
@@ -31,6 +32,18 @@ static status stay_itself(struct pipeline *p) {
     return st;
 }
 
+// The step is made before there is a search that could end: it has the whole time, and a grace.
+static status make_step(struct pipeline *p) {
+    struct pass_context c = *p->context;
+    bool is_limited = c.start_ns && options_given(c.options, "time");
+    double seconds = is_limited ? options_seconds(c.options, "time") : 0;
+    double gone = (double)(stop_clock_ns() - c.start_ns) * 1e-9;
+    struct stop end =
+        stop_child(c.stop, seconds > 0 ? fmax(seconds * 1.1 + 2 - gone, 0) : INFINITY);
+    c.stop = &end;
+    return step_make_costed(p->model, &c);
+}
+
 status pipeline_plan(struct pipeline *p) {
     struct model *m = p->model;
     struct pass_context *c = p->context;
@@ -46,7 +59,7 @@ status pipeline_plan(struct pipeline *p) {
     r->cost_model = cost_files_describe(c->arena, c->options, c->costs, rig);
     if (p->passes)
         return pass_run_text(p->passes, m, c);
-    st = step_make_costed(m, c);
+    st = make_step(p);
     if (!st)
         st = step_record(m, c->options, c->diags);
     bool infers = options_flag(c->options, "inference");

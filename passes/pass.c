@@ -202,6 +202,11 @@ static status announce(void *to, const struct pass *p, size_t i, const struct mo
     (void)m;
     if (c->stop && stop_raised(c->stop))
         return ST_INTERRUPTED;
+    if (c->stop && stop_now(c->stop))
+        return diag_error(c->diags, DIAG_NO_PLAN, loc_none(),
+                          "the time is over before pass %s of the training step; give more by "
+                          "--time",
+                          p->name);
     pass_progress(c, "%s: %s", p->name, p->summary);
     return ST_OK;
 }

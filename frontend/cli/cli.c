@@ -278,6 +278,8 @@ static status print_results(struct cli *c, status st) {
         st = diag_error(&c->diags, DIAG_IO, loc_file("<stdout>"), "cannot write: %s",
                         strerror(errno));
     print_diags(c);
+    if (st == ST_INTERRUPTED && !c->quiet)
+        fputs("stopped before there was a result: nothing is written\n", stderr);
     if (st == ST_LIMIT && c->n_printed == 0) // there was not even memory to say so
         fputs("error: out of memory [limit]\n", stderr);
     size_t n_more = c->diags.n_dropped;

@@ -23,7 +23,8 @@ struct planning {
     bool infers;
     const struct options *forms[2]; // with --runtime-shapes hidden, known
     int form;
-    bool is_pass; // only the schedule is applied; control nodes are another pass's
+    int64_t finish_ns; // how long the rest takes, once there is a schedule
+    bool is_pass;      // only the schedule is applied; control nodes are another pass's
 };
 
 static inline bool plan_is_stopped(const struct planning *k) {

@@ -19,6 +19,7 @@
 #define TIGHTER_SHARE 4   // one after a plan that was over the budget,
 #define LOOSER_SHARE  16  // and one that is to use the slack
 #define WORK_SHARE    2   // of the work, relative to the first: as the shares of the time
+#define FINISH_TRIALS 2   // what is left after the search, in trials
 #define GRACE_SECONDS 1.0 // after the end of the time, to bring what there is within the budget
 
 enum level { COARSE, FINE, FINE_FREE };
@@ -60,9 +61,20 @@ static void on_improved(void *context, const struct schedule *best) {
 
 // ---- Limits ----
 
-// Of the command's time; INFINITY without a limit.
+// Of the command's time for the search: the plan has to be finished, too. INFINITY: no limit.
 static double seconds_left(const struct planning *k) {
-    return k->end_ns == STOP_NEVER ? INFINITY : (double)(k->end_ns - stop_clock_ns()) * 1e-9;
+    return k->end_ns == STOP_NEVER ? INFINITY
+                                   : (double)(k->end_ns - k->finish_ns - stop_clock_ns()) * 1e-9;
+}
+
+// A trial applies and measures a schedule; to apply it to the model, lay it out, check and write it
+// takes about twice as long.
+static status try_timed(struct planning *k, struct rounds *h, struct steps steps,
+                        struct trial *out) {
+    int64_t start_ns = stop_clock_ns();
+    status st = plan_try(k, h->r, steps, out);
+    k->finish_ns = FINISH_TRIALS * (stop_clock_ns() - start_ns);
+    return st;
 }
 
 static bool is_over(const struct planning *k) {
@@ -194,7 +206,7 @@ static bool next_aim(const struct planning *k, struct rounds *h, int64_t peak_by
 static status after_success(struct planning *k, struct rounds *h, const struct schedule *s,
                             struct plan_incumbent *best, bool *more) {
     struct trial t;
-    status st = plan_try(k, h->r, s->steps, &t);
+    status st = try_timed(k, h, s->steps, &t);
     if (st)
         return st;
     int64_t cost = plan_cost(k, &t), slack = k->budget_bytes - t.peak_bytes;
@@ -223,7 +235,7 @@ static status try_free_order(struct planning *k, struct rounds *h, struct plan_i
     status st = search(k, h, &s);
     if (st)
         return st == ST_INFEASIBLE || st == ST_NO_PLAN ? ST_OK : st;
-    st = plan_try(k, h->r, s.steps, &t);
+    st = try_timed(k, h, s.steps, &t);
     if (st)
         return st;
     report_trial(k, h, &t, false);
