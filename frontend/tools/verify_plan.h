@@ -11,12 +11,15 @@ struct verified {
     size_t n_outputs;
     struct forced forced;    // how far dependencies enforce file order
     const char *loss;        // of the step; NULL: the plan does not say
-    struct plan_facts facts; // found; costs, bound and makespan as the plan claims them
+    const char *cost_model;  // the estimates at hand, in words, or NULL; set by the caller
+    bool costs_are_found;    // the plan names the same cost model: its costs are derived again
+    struct plan_facts facts; // found; bound, makespan and other costs as the plan claims them
 };
 
 // Makes the baseline step of `model` with the options recorded in the plan (step_recall), which are
 // in c->options, and checks the plan against it: same outputs, order enforced, peak as claimed and
-// within the budget, no overlapping addresses. ST_VERIFY: diagnostics list all claims that do not
+// within the budget, no overlapping addresses, costs as claimed if the plan was made with
+// out->cost_model. ST_VERIFY: diagnostics list all claims that do not
 // hold. Changes both models: the model becomes its step, and the plan's values get their types.
 status verify_plan(struct model *model, struct model *plan, struct pass_context *c,
                    struct verified *out);

@@ -21,14 +21,22 @@ static void add_devices(struct str *out, const struct plan_facts *f) {
     }
 }
 
-// Costs depend on a profile or a cost model that is not in the files.
-static void add_costs(struct str *out, const struct plan_facts *f) {
+// Costs may depend on a profile or a cost model that is not in the files.
+static void add_costs(struct str *out, const struct verified *v) {
+    const struct plan_facts *f = &v->facts;
+    bool has_costs = plan_facts_is_known(f->cost) && plan_facts_is_known(f->base_cost);
     if (plan_facts_is_known(f->makespan_cost))
         str_addf(out, "makespan    %lld ns, as claimed; costs are not verified\n",
                  (long long)f->makespan_cost);
-    else if (plan_facts_is_known(f->cost) && plan_facts_is_known(f->base_cost))
+    else if (has_costs && v->costs_are_found)
+        str_addf(out, "overhead    at most %.2f %% + 1 %%, by %s\n", 100 * plan_facts_overhead(f),
+                 f->cost_model);
+    else if (has_costs)
         str_addf(out, "overhead    %.2f %%, as claimed; costs are not verified\n",
                  100 * plan_facts_overhead(f));
+    if (has_costs && plan_facts_is_known(f->bound))
+        str_addf(out, "lower bound %.2f %%, as claimed; bounds are not verified\n",
+                 100 * plan_facts_min_overhead(f));
 }
 
 void verify_plan_print(struct str *out, const struct verified *v) {
@@ -72,7 +80,7 @@ void verify_plan_print(struct str *out, const struct verified *v) {
         str_add(out, "budget      none claimed\n");
     }
     add_devices(out, f);
-    add_costs(out, f);
+    add_costs(out, v);
 }
 
 static void add_number(struct json_writer *w, const char *key, int64_t x) {
@@ -103,6 +111,7 @@ void verify_plan_json(struct json_writer *w, const char *key, const struct verif
     add_number(w, "unplanned_liveness_bytes", f->baseline_liveness_bytes);
     add_number(w, "arena_bytes", f->arena_bytes);
     add_number(w, "budget_bytes", f->budget_bytes);
+    json_write_bool(w, "costs_verified", v->costs_are_found);
     json_write_object(w, "claimed");
     add_number(w, "cost", f->cost);
     add_number(w, "base_cost", f->base_cost);

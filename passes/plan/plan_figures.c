@@ -50,15 +50,21 @@ static int64_t cost_of(const struct figures *k, const struct node *n) {
     return n->cost > 0 && storage_is_executed(&k->storage, n) ? n->cost : 0;
 }
 
-// The cost of all nodes but transfers; PLAN_FACTS_UNKNOWN: no node has one.
+// Control nodes have no cost in a plan; from a file, where they do, no other node may pass for one.
+static bool is_free(const struct node *n, int64_t overhead_cost) {
+    return has_role(n, "transfer") || (has_role(n, "control") && n->cost <= overhead_cost);
+}
+
+// The cost of all nodes but transfers and control nodes; PLAN_FACTS_UNKNOWN: no node has one.
 static status add_costs(const struct figures *k, int64_t *out) {
     const struct graph *g = k->m->graph;
+    int64_t overhead_cost = (int64_t)(options_real(k->c->options, "node-overhead") * 1e3);
     int64_t sum = 0;
     bool any = false;
     for (size_t i = 0; i < g->order.n; i++) {
         const struct node *n = graph_node(g, g->order.at[i]);
         any |= n->cost > 0;
-        if (!has_role(n, "transfer") && !checked_add(sum, cost_of(k, n), &sum))
+        if (!is_free(n, overhead_cost) && !checked_add(sum, cost_of(k, n), &sum))
             return diag_error(k->c->diags, DIAG_LIMIT, loc_file(k->m->path),
                               "the sum of the node costs exceeds 2^63 ns; lower the costs");
     }

@@ -122,6 +122,9 @@ static status verify_models(struct cli *c, struct model *model, struct model *pl
     status st = step_recall(plan, &c->options, &c->diags);
     if (!st)
         st = cost_files_read(&c->arena, &c->diags, &c->options, &context.costs);
+    found.cost_model = NULL;
+    if (!st && !context.costs->model && !context.costs->profile)
+        found.cost_model = cost_files_describe(&c->arena, &c->options, context.costs, NULL);
     if (!st)
         st = verify_plan(model, plan, &context, &found);
     st = write_json(c, "plan", st, add_plan, st ? NULL : &found);
