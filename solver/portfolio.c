@@ -29,7 +29,7 @@ enum {
     PROGRAM_ROUNDS = 4,
     PROGRAM_MAX_NODES = 20000, // nodes above which a linear program would outlast a stop by seconds
     PROGRAM_LARGE = 250,       // nodes of a problem above which limited work has no integer program
-    PROGRAM_WORK = 2,          // units of --work per node, below which it has none either
+    PROGRAM_WORK = 2,          // units of --work per node, below which a free order has none either
     ROUNDING_MAX_NODES = 1000, // nodes of a problem whose relaxations are rounded
     ROUNDING_SMALL = 600,      // nodes and edges, when work is limited
     WINDOW_MAX_NODES = 3000,   // nodes of a problem that is improved window by window
@@ -103,7 +103,8 @@ static void ready_program(struct portfolio *f, double part) {
 static status in_work(struct portfolio *f, int64_t most, int64_t *left_over) {
     struct solve_run *r = f->r;
     int64_t left = most, half = left / 2;
-    bool program = r->p->n <= PROGRAM_LARGE && r->options->work >= (int64_t)PROGRAM_WORK * r->p->n;
+    bool is_paid = !r->options->free_order || r->options->work >= (int64_t)PROGRAM_WORK * r->p->n;
+    bool program = r->p->n <= PROGRAM_LARGE && is_paid;
     while (left > 0 && !is_over(f)) {
         left -= chains_round(&f->chains, r, r->options->threads, left);
         if (!program || left > half || is_over(f))

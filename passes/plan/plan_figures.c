@@ -58,7 +58,8 @@ static bool is_free(const struct node *n, int64_t overhead_cost) {
 // The cost of all nodes but transfers and control nodes; PLAN_FACTS_UNKNOWN: no node has one.
 static status add_costs(const struct figures *k, int64_t *out) {
     const struct graph *g = k->m->graph;
-    int64_t overhead_cost = (int64_t)(options_real(k->c->options, "node-overhead") * 1e3);
+    const struct options *o = k->c->options;
+    int64_t overhead_cost = o ? (int64_t)(options_real(o, "node-overhead") * 1e3) : 0;
     int64_t sum = 0;
     bool any = false;
     for (size_t i = 0; i < g->order.n; i++) {
