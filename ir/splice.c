@@ -212,3 +212,84 @@ status splice_node(struct splice *s, node_id n, struct diags *d, node_id *copy) 
     const struct place p = {s->to, s->from, s->now};
     return copy_node(s, &p, n, d, copy);
 }
+
+// ---- Constants of subgraphs, one level at a time, the innermost first ----
+
+static bool is_free(const struct graph *g, const char *name) {
+    for (; g; g = g->outer)
+        if (graph_find(g, name).i)
+            return false;
+    return true;
+}
+
+// A new value of the graph around `from`, which v can become a capture of; none: out of memory.
+static value_id lift_value(struct graph *from, value_id v) {
+    const char *name = graph_value(from, v)->name;
+    if (!is_free(from->outer, name)) {
+        name = graph_fresh_name(from, name);
+        if (!name || !graph_rename(from, v, name))
+            return VALUE_NONE;
+    }
+    value_id outer = graph_add_value(from->outer, name, graph_value(from, v)->type);
+    if (outer.i)
+        graph_value(from->outer, outer)->is_constant = graph_value(from, v)->is_constant;
+    return outer;
+}
+
+static bool lift_node(struct graph *from, node_id id) {
+    struct graph *to = from->outer;
+    struct node n = *graph_node(from, id);
+    value_id outer = lift_value(from, n.out[0]);
+    struct values none = {NULL, 0}, out = {&outer, 1};
+    node_id made = outer.i ? graph_add_node(to, "", "Constant", none, out) : NODE_NONE;
+    if (!made.i)
+        return false;
+    graph_node(to, made)->attrs = n.attrs;
+    graph_node(to, made)->n_attrs = n.n_attrs;
+    graph_remove_node(from, id);
+    graph_value(from, n.out[0])->outer = outer;
+    return true;
+}
+
+static bool lift_inits(struct graph *from, struct arena *scratch, size_t *n_lifted) {
+    bool *kept = ARENA_ARRAY(scratch, bool, from->values.n);
+    size_t n = from->inits.n;
+    value_id *inits = arena_copy(scratch, from->inits.at, n * sizeof *inits);
+    bool ok = kept && inits;
+    for (size_t i = 0; i < from->sparse_inits.n && ok; i++)
+        kept[from->sparse_inits.at[i].i] = true;
+    for (size_t i = 0; i < n && ok; i++) {
+        struct tensor *t = graph_value(from, inits[i])->init;
+        kept[inits[i].i] = graph_value(from, inits[i])->is_input;
+        if (kept[inits[i].i])
+            continue;
+        value_id outer = lift_value(from, inits[i]);
+        ok = outer.i && graph_add_init(from->outer, outer, t);
+        graph_value(from, inits[i])->outer = outer;
+        ++*n_lifted;
+    }
+    if (ok)
+        graph_keep_inits(from, kept);
+    return ok;
+}
+
+status splice_lift_constants(struct graph *from, struct arena *scratch, struct diags *d,
+                             size_t *n_lifted) {
+    struct graph *sub;
+    status st = ST_OK;
+    size_t n = from->order.n; // constants of inner graphs are appended, and lifted again below
+    for (size_t i = 0; i < n && !st; i++)
+        for (size_t k = 0; !st && (sub = node_subgraph(graph_node(from, from->order.at[i]), k));
+             k++)
+            st = splice_lift_constants(sub, scratch, d, n_lifted);
+    if (st)
+        return st;
+    bool ok = lift_inits(from, scratch, n_lifted);
+    for (size_t i = 0; i < from->order.n && ok; i++)
+        if (graph_node(from, from->order.at[i])->op == OP_Constant) {
+            ok = lift_node(from, from->order.at[i]);
+            ++*n_lifted;
+        }
+    graph_sweep(from);
+    return ok ? ST_OK : diag_out_of_memory(d);
+}

@@ -24,3 +24,11 @@ struct splice {
 status splice_values(struct splice *s, struct diags *d);
 // Copies a node of `from`. It is not in the order of `to` yet.
 status splice_node(struct splice *s, node_id n, struct diags *d, node_id *copy);
+
+// Moves the constants of a subgraph, initializers and results of Constant nodes, to the graph
+// around it, which the subgraph then captures. So a body that is copied several times has one
+// parameter, and a parameter inside of a branch can be found by name. Names stay where they are
+// free. The same for the subgraphs inside of it, whose constants move up all the way. New nodes are
+// at the end of the order of from->outer: the caller sorts it. *n_lifted counts them, added up.
+status splice_lift_constants(struct graph *from, struct arena *scratch, struct diags *d,
+                             size_t *n_lifted);

@@ -6,6 +6,7 @@
 
 #include "frontend/tools/merge_adapters.h"
 #include "ir/keys.h"
+#include "ir/splice.h"
 
 #define SHOWN_UNKNOWN 3
 
@@ -92,8 +93,26 @@ static status keep(struct exporter *x, struct tensor *t) {
     return tensors_add(&x->facts->trained, t) ? ST_OK : diag_out_of_memory(x->c->diags);
 }
 
+// Parameters inside of branches and loops, which a training step has in its own graph.
+static status lift_all(struct exporter *x) {
+    struct graph *sub;
+    size_t n = x->g->order.n, n_lifted = 0;
+    status st = ST_OK;
+    for (size_t i = 0; i < n && !st; i++)
+        for (size_t k = 0; !st && (sub = node_subgraph(graph_node(x->g, x->g->order.at[i]), k));
+             k++)
+            st = splice_lift_constants(sub, x->c->arena, x->c->diags, &n_lifted);
+    return st || !n_lifted ? st : graph_sort(x->g, x->c->diags);
+}
+
 static status replace(struct exporter *x, struct tensor *t) {
     value_id v = state_find(x->g, t->name);
+    if (!v.i && !adapter_is_part(t->name)) {
+        status st = lift_all(x);
+        if (st)
+            return st;
+        v = state_find(x->g, t->name);
+    }
     struct tensor *fitted = NULL;
     if (!v.i && adapter_is_part(t->name))
         return keep(x, t); // merged at the end

@@ -126,11 +126,14 @@ static status find_candidates(struct chooser *x) {
 
 static const char *reason(const struct chooser *x, const struct loss_candidate *k,
                           const struct loss_rule *r) {
-    bool is_branch = strcmp(k->tail.op, "If") == 0;
-    return str_format(x->arena, "%s %s%s", r->why, k->tail.op,
-                      is_branch ? " (data decides which branch runs; --output NAME trains up to a "
-                                  "value before it)"
-                                : "");
+    const char *what = strcmp(k->tail.op, "If") == 0     ? "which branch runs"
+                       : strcmp(k->tail.op, "Loop") == 0 ? "how often it repeats"
+                                                         : NULL;
+    if (!what)
+        return str_format(x->arena, "%s %s", r->why, k->tail.op);
+    return str_format(x->arena,
+                      "%s %s (data decides %s; --output NAME trains up to a value before it)",
+                      r->why, k->tail.op, what);
 }
 
 // ---- Axes ----

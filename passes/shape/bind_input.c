@@ -1,5 +1,5 @@
 // Inputs with given values: see bind_input.h. NAME=X fills the input with X; NAME=X:Y:Z gives every
-// element. Control flow and shapes that the input decides fold away then (passes/fold.c).
+// element. Control flow and shapes that the input decides fold away then (passes/fold).
 #include "passes/shape/bind_input.h"
 
 #include <errno.h>

@@ -73,6 +73,13 @@ static bool loses_shape(const struct graph *g, const struct node *n) {
     return lost && (known || n->op == OP_UNKNOWN);
 }
 
+// The start of the message about a shape that depends on values.
+static const char *lost_words(enum op op) {
+    return op == OP_If     ? "data decides which branch runs, so the shape of what"
+           : op == OP_Loop ? "data decides how often the body runs, so the shape of what"
+                           : "the shape of what";
+}
+
 static status report(struct model *m, struct pass_context *c, const struct node_groups *s,
                      bool unknown) {
     status st = ST_OK;
@@ -87,9 +94,10 @@ static status report(struct model *m, struct pass_context *c, const struct node_
                                   "results; nodes: %s",
                                   node_groups_operator(s, one), node_groups_names(s, one))
                      : diag_error(c->diags, DIAG_UNBOUND, where,
-                                  "the shape of what %s makes depends on values and cannot be "
-                                  "known before it runs; nodes: %s",
-                                  node_groups_operator(s, one), node_groups_names(s, one));
+                                  "%s %s makes depends on values and cannot be known before it "
+                                  "runs; nodes: %s",
+                                  lost_words(op), node_groups_operator(s, one),
+                                  node_groups_names(s, one));
     }
     return st;
 }

@@ -45,6 +45,7 @@ MODULES = {
     "passes/param": (BASE, []),
     "passes/adapt": (BASE + ["passes", "passes/shape", "passes/param"], []),
     "passes/shape": (BASE + ["passes"], []),
+    "passes/fold": (BASE + ["passes", "passes/shape", "passes/param"], []),
     "passes/grad": (BASE + ["passes", "passes/shape", "passes/param", "passes/adapt"], []),
     "passes/update": (BASE + ["passes", "passes/shape"], []),
     "passes/decompose": (BASE + ["passes", "passes/shape", "passes/grad"], []),

@@ -1,7 +1,7 @@
 // Arithmetic of constants: see fold_reals.h. Results are computed in double precision and rounded
 // to the element type. For float that is the correctly rounded result of + - * / and the square
 // root.
-#include "passes/fold_reals.h"
+#include "passes/fold/fold_reals.h"
 
 #include <math.h>
 

@@ -3,34 +3,24 @@
 // parameter); nodes whose outputs shape arithmetic knows, or that compute a few numbers from
 // constants, become initializers; Identity in general, Dropout that drops nothing, Pad that adds
 // nothing and Cast to the same type are removed; an If with a known condition is replaced by its
-// branch. Nodes that are dead afterwards are left to dce.
+// branch (fold_branch.c), loops of known length by copies of their body (fold_loop.c), operators on
+// known sequences by tensors (fold_sequence.c). Nodes that are dead afterwards are left to dce.
+#include "passes/fold/fold.h"
+
 #include <string.h>
 
 #include "ir/base/limits.h"
-#include "ir/splice.h"
-#include "passes/fold_reals.h"
-#include "passes/param/param_roles.h"
-#include "passes/pass.h"
+#include "ir/build.h"
+#include "passes/fold/fold_reals.h"
 #include "passes/shape/shape.h"
 
-struct fold {
-    struct model *m;
-    struct graph *g;
-    struct pass_context *c;
-    bool *captured;                 // per value: a subgraph reads it
-    value_id *now;                  // per value: its replacement
-    size_t n_values;                // of `now` and `roles`
-    const struct param_role *roles; // of the results of Constant nodes
-    int64_t n_folded;
-};
-
-static value_id current(const struct fold *f, value_id v) {
+value_id fold_current(const struct fold *f, value_id v) {
     while (v.i < f->n_values && !value_same(f->now[v.i], v))
         v = f->now[v.i];
     return v;
 }
 
-static status make_init(struct fold *f, value_id v, struct tensor *t, bool constant) {
+status fold_make_init(struct fold *f, value_id v, struct tensor *t, bool constant) {
     struct value *x = graph_value(f->g, v);
     if (!t || !graph_add_init(f->g, v, t))
         return diag_out_of_memory(f->c->diags);
@@ -77,7 +67,7 @@ static status fold_constant(struct fold *f, node_id id) {
     bool is_parameter = f->roles[n->out[0].i].kind == PARAM_PARAMETER;
     graph_remove_node(f->g, id);
     f->n_folded++;
-    return make_init(f, n->out[0], t, !is_parameter);
+    return fold_make_init(f, n->out[0], t, !is_parameter);
 }
 
 // Shape arithmetic knows all elements of all outputs.
@@ -112,7 +102,7 @@ static status fold_known(struct fold *f, node_id id) {
             x[i] = v->content[i].x;
         for (int32_t i = 0; i < v->type->rank; i++)
             dims[i] = v->type->dims[i].size;
-        st = make_init(
+        st = fold_make_init(
             f, n->out[k],
             x ? tensor_from_ints(f->m->arena, v->type->elem, x, dims, v->type->rank) : NULL, true);
     }
@@ -129,7 +119,8 @@ static status fold_scales(struct fold *f, const struct node *n) {
         return ST_OK;
     graph_remove_node(f->g, from);
     f->n_folded++;
-    return make_init(f, n->in[2], tensor_from_reals(f->m->arena, ELEM_F32, x, &count, 1), true);
+    return fold_make_init(f, n->in[2], tensor_from_reals(f->m->arena, ELEM_F32, x, &count, 1),
+                          true);
 }
 
 // Dropout is the identity outside of training mode, and with ratio 0.
@@ -182,48 +173,18 @@ static bool is_identity(const struct fold *f, const struct node *n) {
            graph_value(f->g, n->in[0])->type->kind == TYPE_TENSOR;
 }
 
-static const struct attr *taken_branch(const struct fold *f, const struct node *n) {
-    const struct value *v = n->op == OP_If && n->n_in == 1 ? graph_value(f->g, n->in[0]) : NULL;
-    int64_t count, *x, taken;
-    if (!v)
-        return NULL;
-    if (v->content && v->content[0].known)
-        taken = v->content[0].x;
-    else if (v->init && !v->is_input && tensor_elements(v->init, &count) && count == 1 &&
-             tensor_has_ints(v->init) && v->init->data.source &&
-             !tensor_ints(v->init, f->c->arena, f->c->diags, &x))
-        taken = x[0];
-    else
-        return NULL;
-    const struct attr *a = node_attr(n, taken ? "then_branch" : "else_branch");
-    return a && a->kind == ATTR_GRAPH && a->g->outputs.n == n->n_out ? a : NULL;
+status fold_set_output(struct fold *f, const struct node *n, uint32_t k, value_id result) {
+    if (!n->out[k].i || !result.i)
+        return ST_OK;
+    bool ok = graph_add_node(f->g, "", "Identity", VALUES(result), VALUES(n->out[k])).i != 0;
+    return ok ? ST_OK : diag_out_of_memory(f->c->diags);
 }
 
-// Copies the branch into the graph, and makes its results those of the If.
-static status inline_branch(struct fold *f, node_id id, const struct graph *branch) {
-    struct graph *g = f->g;
-    struct node n = *graph_node(g, id);
-    struct splice s = {
-        .to = g, .from = branch, .now = ARENA_ARRAY(f->c->arena, value_id, branch->values.n)};
-    if (!s.now)
-        return diag_out_of_memory(f->c->diags);
-    graph_remove_node(g, id);
-    status st = splice_values(&s, f->c->diags);
-    for (size_t i = 0; i < branch->order.n && !st; i++) {
-        node_id copy;
-        st = splice_node(&s, branch->order.at[i], f->c->diags, &copy);
-        if (!st && !VEC_PUSH(g->model->arena, &g->order, copy))
-            st = diag_out_of_memory(f->c->diags);
-    }
-    for (uint32_t k = 0; k < n.n_out && !st; k++) {
-        value_id result = s.now[branch->outputs.at[k].i];
-        if (n.out[k].i && !graph_add_node(g, "", "Identity", (struct values){&result, 1},
-                                          (struct values){&n.out[k], 1})
-                               .i)
-            st = diag_out_of_memory(f->c->diags);
-    }
-    f->n_folded++;
-    return st;
+struct builder fold_builder(struct fold *f, const char *scope) {
+    struct builder b = builder_make(f->g, f->c->diags);
+    b.infer = shape_infer;
+    b.scope = scope;
+    return b;
 }
 
 static void mark_captured(void *to, value_id v, node_id user) {
@@ -231,61 +192,78 @@ static void mark_captured(void *to, value_id v, node_id user) {
     ((bool *)to)[v.i] = true;
 }
 
-// One walk in order. *again: branches were inlined, whose nodes need types and folding too.
-static status walk(struct fold *f, bool *again) {
+// Removes a node, or replaces its outputs by constants.
+static status fold_node(struct fold *f, node_id id) {
+    struct graph *g = f->g;
+    struct node *n = graph_node(g, id);
+    struct tensor *t;
+    if (is_foldable_constant(n))
+        return fold_constant(f, id);
+    if (has_known_outputs(f, n))
+        return fold_known(f, id);
+    if (fold_reals(g, n, f->m->arena, f->c->arena, &t)) {
+        value_id v = n->out[0];
+        graph_remove_node(g, id);
+        f->n_folded++;
+        return fold_make_init(f, v, t, true);
+    }
+    if (is_identity(f, n)) {
+        f->now[n->out[0].i] = n->in[0];
+        graph_remove_node(g, id);
+        f->n_folded++;
+    }
+    return ST_OK;
+}
+
+// One walk in order.
+static status walk(struct fold *f) {
     struct graph *g = f->g;
     size_t n_order = g->order.n;
-    status st = ST_OK;
+    node_id *order = arena_copy(f->c->arena, g->order.at, n_order * sizeof *order);
+    status st = order ? ST_OK : diag_out_of_memory(f->c->diags);
     for (size_t i = 0; i < n_order && !st; i++) {
-        node_id id = g->order.at[i];
+        node_id id = order[i];
         struct node *n = graph_node(g, id);
+        if (n->removed)
+            continue;
         for (uint32_t k = 0; k < n->n_in; k++)
-            n->in[k] = current(f, n->in[k]);
-        const struct attr *branch = taken_branch(f, n);
-        struct tensor *t;
+            n->in[k] = fold_current(f, n->in[k]);
+        bool done = false;
         st = fold_scales(f, n);
-        if (st)
-            break;
-        if (is_foldable_constant(n)) {
-            st = fold_constant(f, id);
-        } else if (branch) {
-            *again = true;
-            st = inline_branch(f, id, branch->g);
-        } else if (has_known_outputs(f, n)) {
-            st = fold_known(f, id);
-        } else if (fold_reals(g, n, f->m->arena, f->c->arena, &t)) {
-            value_id v = n->out[0];
-            graph_remove_node(g, id);
-            f->n_folded++;
-            st = make_init(f, v, t, true);
-        } else if (is_identity(f, n)) {
-            f->now[n->out[0].i] = n->in[0];
-            graph_remove_node(g, id);
-            f->n_folded++;
-        }
+        st = st || done ? st : fold_branch(f, id, &done);
+        st = st || done ? st : fold_loop(f, id, &done);
+        st = st || done ? st : fold_on_list(f, id, &done);
+        st = st || done ? st : fold_node(f, id);
     }
     graph_sweep(g);
     return st;
 }
 
+static bool make_arrays(struct fold *f) {
+    struct arena *a = f->c->arena;
+    f->n_values = f->g->values.n;
+    f->now = ARENA_ARRAY(a, value_id, f->n_values);
+    f->captured = ARENA_ARRAY(a, bool, f->n_values);
+    f->sequences = ARENA_ARRAY(a, const struct fold_sequence *, f->n_values);
+    f->roles = param_roles(f->g, a);
+    if (!f->now || !f->captured || !f->sequences || !f->roles)
+        return false;
+    for (uint32_t v = 0; v < f->n_values; v++)
+        f->now[v] = (value_id){v};
+    for (size_t i = 0; i < f->g->order.n; i++)
+        node_captured(f->g, f->g->order.at[i], mark_captured, f->captured);
+    return true;
+}
+
 static status run(struct model *m, struct pass_context *c) {
-    struct fold f = {.m = m, .g = m->graph, .c = c};
-    bool again = true;
+    struct fold f = {.m = m, .g = m->graph, .c = c, .again = true};
     status st = ST_OK;
-    while (again && !st) {
-        again = false;
-        f.n_values = m->graph->values.n;
-        f.now = ARENA_ARRAY(c->arena, value_id, f.n_values);
-        f.captured = ARENA_ARRAY(c->arena, bool, f.n_values);
-        f.roles = param_roles(m->graph, c->arena);
-        if (!f.now || !f.captured || !f.roles)
+    while (f.again && !st) {
+        f.again = false;
+        if (!make_arrays(&f))
             return diag_out_of_memory(c->diags);
-        for (uint32_t v = 0; v < f.n_values; v++)
-            f.now[v] = (value_id){v};
-        for (size_t i = 0; i < m->graph->order.n; i++)
-            node_captured(m->graph, m->graph->order.at[i], mark_captured, f.captured);
-        st = walk(&f, &again);
-        if (!st && again && !(st = graph_sort(m->graph, c->diags)))
+        st = walk(&f);
+        if (!st && f.again && !(st = graph_sort(m->graph, c->diags)))
             for (size_t i = 0; i < m->graph->order.n && !st; i++)
                 st = shape_infer(m->graph, m->graph->order.at[i], c->diags);
     }
@@ -295,7 +273,7 @@ static status run(struct model *m, struct pass_context *c) {
 
 const struct pass pass_fold = {
     .name = "fold",
-    .summary = "fold constants, shape arithmetic and decided branches",
+    .summary = "fold constants, shape arithmetic, decided branches, loops of known length",
     .needs = FACT_TOPO | FACT_SHAPES,
     .breaks = FACT_COSTS,
     .run = run,
