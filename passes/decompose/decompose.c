@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "passes/node_groups.h"
+
 static const struct {
     const char *domain, *name;
     decompose_rule *rule;
@@ -35,8 +37,7 @@ bool decompose_has_shapes(struct decompose *d, uint32_t n) {
     for (uint32_t k = 0; k < n && k < d->tools.n->n_in; k++)
         if (grad_has(&d->tools, k) &&
             !type_is_static(graph_value(d->tools.g, d->tools.x[k])->type)) {
-            decompose_refuse(d, "the shape of input %u, %s, is not known", k,
-                             graph_value(d->tools.g, d->tools.x[k])->name);
+            decompose_refuse(d, "the shapes of its operands are not known");
             return false;
         }
     return true;
@@ -50,6 +51,12 @@ static decompose_rule *find(const struct node *n) {
     return NULL;
 }
 
+// Nodes that stay for the same reason.
+struct refusal {
+    const char *why;
+    struct node_groups nodes;
+};
+
 struct walk {
     struct model *m;
     struct graph *g;
@@ -60,6 +67,7 @@ struct walk {
     bool *unit;       // see struct decompose
     bool *retyped;    // per value: it was quantized and is a float now
     int64_t n_replaced, n_frozen;
+    VEC(struct refusal) refusals;
 };
 
 static const struct option_spec options[] = {
@@ -153,11 +161,33 @@ static status give(struct walk *w, uint32_t first, value_id built, value_id want
     return shape_infer(g, to->def, w->c->diags);
 }
 
-static status warn_refused(struct walk *w, node_id id, const char *why) {
-    char *path = str_format(w->c->arena, "%s", node_path(w->g, id, w->c->arena));
-    diag_warning(w->c->diags, DIAG_UNSUPPORTED, loc_path(w->m->path, path), "stays as it is: %s",
-                 why);
-    return VEC_PUSH(w->m->arena, &w->g->order, id) ? ST_OK : diag_out_of_memory(w->c->diags);
+// The node stays in the order; run() reports it.
+static status keep_refused(struct walk *w, node_id id, const char *why) {
+    struct refusal *one = NULL;
+    for (size_t i = 0; i < w->refusals.n && !one; i++)
+        if (strcmp(w->refusals.at[i].why, why) == 0)
+            one = &w->refusals.at[i];
+    struct refusal fresh = {str_format(w->c->arena, "%s", why),
+                            node_groups_make(w->g, w->c->arena)};
+    if (!one && fresh.why && VEC_PUSH(w->c->arena, &w->refusals, fresh))
+        one = &w->refusals.at[w->refusals.n - 1];
+    bool ok = one && node_groups_add(&one->nodes, id) && VEC_PUSH(w->m->arena, &w->g->order, id);
+    return ok ? ST_OK : diag_out_of_memory(w->c->diags);
+}
+
+// One warning for each operator and reason.
+static void warn_refusals(const struct walk *w) {
+    for (size_t i = 0; i < w->refusals.n; i++) {
+        const struct refusal *one = &w->refusals.at[i];
+        for (size_t k = 0; k < one->nodes.groups.n; k++) {
+            const struct node_group *group = &one->nodes.groups.at[k];
+            bool alone = group->nodes.n == 1;
+            diag_warning(w->c->diags, DIAG_UNSUPPORTED,
+                         loc_path(w->m->path, node_path(w->g, group->nodes.at[0], w->c->arena)),
+                         "stays as it is: %s%s%s", one->why, alone ? "" : "; nodes: ",
+                         alone ? "" : node_groups_names(&one->nodes, group));
+        }
+    }
 }
 
 // Puts the results into the place of the node, and of what it takes with it.
@@ -198,6 +228,23 @@ static status infer_again(struct walk *w, node_id id) {
     return shape_infer(w->g, id, w->c->diags);
 }
 
+// A sum of a product that is a float now and of an integer bias.
+static status mend_sum(struct walk *w, node_id id) {
+    const struct node *n = graph_node(w->g, id);
+    const struct type *t[2];
+    if (n->op != OP_Add || !w->n_replaced)
+        return ST_OK;
+    for (int k = 0; k < 2; k++)
+        if (!(t[k] = graph_value(w->g, n->in[k])->type))
+            return ST_OK;
+    if (elem_is_float(t[0]->elem) == elem_is_float(t[1]->elem))
+        return ST_OK;
+    uint32_t k = elem_is_float(t[0]->elem);
+    value_id real = decompose_unrounded(&w->b, n->in[k]);
+    graph_node(w->g, id)->in[k] = real;
+    return w->b.failed;
+}
+
 static status replace(struct walk *w, node_id id, decompose_rule *rule) {
     struct arena scratch = arena_make(w->c->arena->mem);
     struct node old = *graph_node(w->g, id);
@@ -225,7 +272,7 @@ static status replace(struct walk *w, node_id id, decompose_rule *rule) {
         if (old.out[k].i && !d.y[k].i)
             decompose_refuse(&d, "its output %u has no formula", k);
     if (!st && d.refused)
-        st = warn_refused(w, id, d.refused);
+        st = keep_refused(w, id, d.refused);
     else if (!st && d.keeps)
         st = VEC_PUSH(w->m->arena, &w->g->order, id) ? infer_again(w, id)
                                                      : diag_out_of_memory(w->c->diags);
@@ -246,6 +293,8 @@ static status walk_nodes(struct walk *w, const node_id *order, size_t n) {
             continue;
         if (rule)
             st = replace(w, order[i], rule);
+        else if ((st = mend_sum(w, order[i])))
+            return st;
         else if (!VEC_PUSH(w->m->arena, &g->order, order[i]))
             st = diag_out_of_memory(w->c->diags);
         else
@@ -269,6 +318,7 @@ static status run(struct model *m, struct pass_context *c) {
     if (!order || !w.unit || !w.retyped || !graph_uses(g, c->arena, &w.uses))
         return diag_out_of_memory(c->diags);
     status st = walk_nodes(&w, order, n);
+    warn_refusals(&w);
     if (!st && w.n_frozen)
         diag_note(c->diags, DIAG_WEIGHTS, loc_file(m->path),
                   "%lld quantized weights stay frozen; --dequantize makes them float parameters",

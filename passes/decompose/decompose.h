@@ -9,7 +9,7 @@
 //     }
 //
 // A form that has no decomposition is refused by decompose_refuse, before anything is built; the
-// node stays, with a warning.
+// node stays, with a warning. Nodes with the same reason share one warning.
 //
 // To add one, write decompose_NAME in passes/decompose/decompose_*.c, name it in a row of
 // decompose.def (it is declared below by itself), and add a case: tests/kernels compares it with
@@ -66,9 +66,13 @@ value_id decompose_concat(struct decompose *d, const value_id *parts, uint32_t n
 struct quantized {
     value_id x, scale, zero;
     int64_t axis, block;
+    bool per_first; // for each index along the axis, and for each along the first dimension
 };
 void decompose_fix_scale(struct decompose *d, value_id scale); // it is no parameter
 value_id decompose_dequantized(struct decompose *d, const struct quantized *q);
+// The floats that an integer was rounded from, in its shape; an integer bias of dynamic
+// quantization is added to a float now. Casts what was not rounded.
+value_id decompose_unrounded(struct builder *b, value_id v);
 value_id decompose_unpacked(struct decompose *d, int bits); // the weights [K,N] of MatMulNBits
 // An activation of the fused operators: "Relu", "LeakyRelu", …, or "" for none; p: its parameters.
 value_id decompose_activation(struct decompose *d, value_id x, const char *name, const double *p);

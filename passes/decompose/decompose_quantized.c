@@ -16,7 +16,7 @@ static value_id input(const struct decompose *d, uint32_t k) {
 
 // Operands k, k + 1, k + 2: a quantized tensor, its scale and its zero point.
 static value_id operand(struct decompose *d, uint32_t k, int64_t axis) {
-    struct quantized q = {input(d, k), input(d, k + 1), input(d, k + 2), axis, 0};
+    struct quantized q = {input(d, k), input(d, k + 1), input(d, k + 2), axis, 0, false};
     return decompose_dequantized(d, &q);
 }
 
@@ -47,8 +47,9 @@ void decompose_quantize(struct decompose *d) {
 
 void decompose_dequantize(struct decompose *d) {
     struct grad *r = &d->tools;
-    struct quantized q = {r->x[0], r->x[1], input(d, 2), node_int(r->n, "axis", 1),
-                          node_int(r->n, "block_size", 0)};
+    struct quantized q = {
+        r->x[0], r->x[1], input(d, 2), node_int(r->n, "axis", 1), node_int(r->n, "block_size", 0),
+        false};
     bool constant = graph_value(r->g, r->x[0])->init != NULL;
     bool plain = !*r->n->domain || strcmp(r->n->domain, "ai.onnx") == 0;
     if (is_float(d, r->x[0]))
@@ -118,7 +119,7 @@ void decompose_matmul_integer(struct decompose *d) {
     int64_t columns = grad_dim(r, r->x[1], -1);
     value_id scale = absorb_scale(d, (uint32_t)columns);
     scale = scale.i ? scale : build_scalar(r->b, ELEM_F32, 1);
-    struct quantized q = {r->x[1], scale, input(d, 3), grad_rank(r, r->x[1]) - 1, 0};
+    struct quantized q = {r->x[1], scale, input(d, 3), grad_rank(r, r->x[1]) - 1, 0, false};
     d->y[0] = BUILD(r->b, "MatMul", r->x[0], decompose_dequantized(d, &q));
 }
 
@@ -128,7 +129,7 @@ void decompose_conv_integer(struct decompose *d) {
         return;
     value_id scale = absorb_scale(d, 1);
     scale = scale.i ? scale : build_scalar(r->b, ELEM_F32, 1);
-    struct quantized q = {r->x[1], scale, input(d, 3), 0, 0};
+    struct quantized q = {r->x[1], scale, input(d, 3), 0, 0, false};
     d->y[0] = build_op(r->b, "Conv", VALUES(r->x[0], decompose_dequantized(d, &q)),
                        (struct attrs){r->n->attrs, r->n->n_attrs});
 }
@@ -209,7 +210,7 @@ void decompose_qgemm(struct decompose *d) {
 // A, B, scale of B, zero point of B, bias; A is quantized inside, dynamically.
 void decompose_dynamic_matmul(struct decompose *d) {
     struct grad *r = &d->tools;
-    struct quantized q = {r->x[1], r->x[2], input(d, 3), grad_rank(r, r->x[1]) - 1, 0};
+    struct quantized q = {r->x[1], r->x[2], input(d, 3), grad_rank(r, r->x[1]) - 1, 0, false};
     value_id y = BUILD(r->b, "MatMul", r->x[0], decompose_dequantized(d, &q));
     d->y[0] = grad_has(r, 4) ? grad_add(r, y, r->x[4]) : y;
 }
@@ -217,24 +218,25 @@ void decompose_dynamic_matmul(struct decompose *d) {
 // A, B, scales of A and B, zero points of A and B, bias.
 void decompose_matmul_to_float(struct decompose *d) {
     struct grad *r = &d->tools;
-    struct quantized a = {r->x[0], r->x[2], input(d, 4), 0, 0};
-    struct quantized b = {r->x[1], r->x[3], input(d, 5), grad_rank(r, r->x[1]) - 1, 0};
+    struct quantized a = {r->x[0], r->x[2], input(d, 4), 0, 0, false};
+    struct quantized b = {r->x[1], r->x[3], input(d, 5), grad_rank(r, r->x[1]) - 1, 0, false};
     value_id x = decompose_dequantized(d, &a);
     value_id y = BUILD(r->b, "MatMul", x, decompose_dequantized(d, &b));
     d->y[0] = grad_has(r, 6) ? grad_add(r, y, r->x[6]) : y;
 }
 
-// LSTM with weights [directions, inputs, 4 * hidden], quantized per direction or column.
+// LSTM with weights [directions, inputs, 4 * hidden], quantized as a whole, per direction, or per
+// column of each direction.
 static value_id lstm_weights(struct decompose *d, uint32_t k, uint32_t scale) {
     struct grad *r = &d->tools;
-    struct quantized q = {r->x[k], r->x[scale], input(d, scale + 1), 0, 0};
+    struct quantized q = {.x = r->x[k], .scale = r->x[scale], .zero = input(d, scale + 1)};
     int64_t n = grad_elements(r, q.scale), directions = grad_dim(r, q.x, 0);
     if (n == 1) {
         q.scale = grad_reshape(r, q.scale, NULL, 0);
         q.zero = q.zero.i ? grad_reshape(r, q.zero, NULL, 0) : q.zero;
     } else if (n != directions) {
-        decompose_refuse(d, "weights that are quantized per column have no formula");
-        return VALUE_NONE;
+        q.axis = 2;
+        q.per_first = true;
     }
     return grad_swap_last(r, decompose_dequantized(d, &q));
 }
@@ -247,8 +249,8 @@ void decompose_dynamic_lstm(struct decompose *d) {
     for (uint32_t k = 0; k < 8; k++)
         in[k] = input(d, k);
     in[1] = lstm_weights(d, 1, 8);
-    in[2] = in[1].i ? lstm_weights(d, 2, 10) : VALUE_NONE;
-    if (!in[2].i)
+    in[2] = lstm_weights(d, 2, 10);
+    if (d->refused)
         return;
     build_outputs(r->b, "LSTM", (struct values){in, 8}, (struct attrs){r->n->attrs, r->n->n_attrs},
                   out, 3);

@@ -77,7 +77,9 @@ static value_id as_parameter(struct decompose *d, const struct quantized *q) {
     struct tensor *t = tensor_floats(r->g->model->arena, from->dims, from->rank, &y);
     for (int64_t i = 0; t && i < x.n; i++) {
         int64_t at = i / inner % size, outer = i / inner / size;
-        int64_t k = blocks ? (outer * blocks + at / q->block) * inner + i % inner : at;
+        int64_t k = blocks         ? (outer * blocks + at / q->block) * inner + i % inner
+                    : q->per_first ? i / (x.n / from->dims[0]) * size + at
+                                   : at;
         y[i] = (float)((element(&x, i) - element(&zero, k)) * element(&scale, k));
     }
     return add_weights(d, q->x, t);
@@ -86,6 +88,20 @@ static value_id as_parameter(struct decompose *d, const struct quantized *q) {
 void decompose_fix_scale(struct decompose *d, value_id scale) {
     struct value *x = graph_value(d->tools.g, scale);
     x->is_constant |= x->init != NULL;
+}
+
+// With more scales than DequantizeLinear takes: (x - zero) scale, written out.
+static value_id scaled(struct decompose *d, const struct quantized *q) {
+    struct grad *r = &d->tools;
+    int32_t rank = grad_rank(r, q->x);
+    int64_t dims[LIMIT_RANK];
+    for (int32_t i = 0; i < rank; i++)
+        dims[i] = i == 0 || i == q->axis ? grad_dim(r, q->x, i) : 1;
+    enum elem e = grad_elem(r, q->scale);
+    value_id x = grad_cast(r, q->x, e);
+    if (q->zero.i)
+        x = grad_sub(r, x, grad_cast(r, grad_reshape(r, q->zero, dims, rank), e));
+    return grad_mul(r, x, grad_reshape(r, q->scale, dims, rank));
 }
 
 value_id decompose_dequantized(struct decompose *d, const struct quantized *q) {
@@ -97,6 +113,8 @@ value_id decompose_dequantized(struct decompose *d, const struct quantized *q) {
     if (constant && d->trains_base && elem_is_float(grad_elem(r, q->scale)))
         return as_parameter(d, q);
     d->n_frozen += constant;
+    if (q->per_first)
+        return scaled(d, q);
     struct attr at[] = {attr_int("axis", q->axis), attr_int("block_size", q->block)};
     struct values in = VALUES(q->x, q->scale, q->zero);
     in.n = q->zero.i ? 3 : 2;
@@ -104,6 +122,24 @@ value_id decompose_dequantized(struct decompose *d, const struct quantized *q) {
                     (struct attrs){at, q->block                         ? 2
                                        : grad_elements(r, q->scale) > 1 ? 1
                                                                         : 0});
+}
+
+value_id decompose_unrounded(struct builder *b, value_id v) {
+    const struct value *x = graph_value(b->g, v);
+    const struct node *n = x->def.i ? graph_node(b->g, x->def) : NULL;
+    if (n && (n->op == OP_Reshape || n->op == OP_Unsqueeze) && n->n_in == 2) {
+        value_id inner = decompose_unrounded(b, n->in[0]);
+        n = graph_node(b->g, graph_value(b->g, v)->def);
+        return BUILD(b, n->type, inner, n->in[1]);
+    }
+    value_id real = n && n->op == OP_Cast ? n->in[0] : VALUE_NONE;
+    const struct type *t = real.i ? graph_value(b->g, real)->type : NULL;
+    if (!t || t->kind != TYPE_TENSOR || !elem_is_float(t->elem))
+        return build_op(b, "Cast", VALUES(v), ATTRS(attr_int("to", ELEM_F32)));
+    node_id def = graph_value(b->g, real)->def;
+    const struct node *rounding = def.i ? graph_node(b->g, def) : NULL;
+    bool rounds = rounding && (rounding->op == OP_Floor || rounding->op == OP_Round);
+    return rounds ? rounding->in[0] : real;
 }
 
 // B [N, blocks, bytes], scales [N, blocks], zero points packed like B; first element in the low

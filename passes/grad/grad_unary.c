@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "ir/base/limits.h"
+
 // dx = dy * factor
 static void times(struct grad *r, value_id factor) {
     r->dx[0] = grad_mul(r, r->dy[0], factor);
@@ -215,30 +217,73 @@ void back_shrink(struct grad *r) { // 1 where |x| > lambd
                    grad_real(r, r->x[0], node_real(r->n, "lambd", .5))));
 }
 
-// The bounds are inputs since opset 11; exporters emit constants, and they get no gradient.
-void back_clip(struct grad *r) {
-    value_id mask = VALUE_NONE;
-    if (grad_has(r, 1))
-        mask = BUILD(r->b, "GreaterOrEqual", r->x[0], r->x[1]);
-    if (grad_has(r, 2)) {
-        value_id below = BUILD(r->b, "LessOrEqual", r->x[0], r->x[2]);
+// Whether low <= x <= high, where both are given; none: neither is.
+static value_id within(struct grad *r, value_id low, value_id high) {
+    value_id x = r->x[0], mask = VALUE_NONE;
+    if (low.i)
+        mask = BUILD(r->b, "GreaterOrEqual", x, low);
+    if (high.i) {
+        value_id below = BUILD(r->b, "LessOrEqual", x, high);
         mask = mask.i ? BUILD(r->b, "And", mask, below) : below;
     }
+    return mask;
+}
+
+// A bound has the gradients of the elements beyond it.
+static value_id beyond(struct grad *r, const char *compare, value_id bound) {
+    value_id mask = BUILD(r->b, compare, r->x[0], bound);
+    value_id all = grad_mul(r, r->dy[0], grad_cast(r, mask, grad_elem(r, r->dy[0])));
+    return grad_unbroadcast(r, all, bound);
+}
+
+// The bounds are inputs since opset 11. Exporters emit constants; a bound may be computed, too, as
+// 80 dB below the loudest sample.
+void back_clip(struct grad *r) {
+    value_id low = grad_has(r, 1) ? r->x[1] : VALUE_NONE,
+             high = grad_has(r, 2) ? r->x[2] : VALUE_NONE, mask = within(r, low, high);
     if (mask.i)
         times(r, grad_cast(r, mask, grad_elem(r, r->x[0])));
     else
         r->dx[0] = r->dy[0];
+    if (low.i && r->want[1])
+        r->dx[1] = beyond(r, "Less", low);
+    if (high.i && r->want[2])
+        r->dx[2] = beyond(r, "Greater", high);
 }
 
 void back_cast(struct grad *r) {
     r->dx[0] = grad_cast(r, r->dy[0], grad_elem(r, r->x[0]));
 }
 
-// Straight-through estimator for quantization-aware training: rounding counts as the identity. The
-// gradient of the quantized integers is a float tensor.
+// The least or largest x that an integer type holds: (number +- 1/2 - zero point) * scale.
+static value_id saturation(struct grad *r, double number) {
+    value_id x = r->x[0], scale = r->x[1], bound = grad_real(r, x, number);
+    int64_t dims[LIMIT_RANK], axis = node_int(r->n, "axis", 1);
+    int32_t rank = grad_rank(r, x);
+    bool per_axis = grad_elements(r, scale) > 1;
+    for (int32_t i = 0; i < rank; i++)
+        dims[i] = i == (axis < 0 ? axis + rank : axis) ? grad_elements(r, scale) : 1;
+    if (grad_has(r, 2)) {
+        value_id zero = per_axis ? grad_reshape(r, r->x[2], dims, rank) : r->x[2];
+        bound = grad_sub(r, bound, grad_cast(r, zero, grad_elem(r, x)));
+    }
+    return grad_mul(r, bound, per_axis ? grad_reshape(r, scale, dims, rank) : scale);
+}
+
+// Straight-through estimator for quantization-aware training: rounding counts as the identity, and
+// an element beyond the range of the integers has no gradient. The gradient of the quantized
+// integers is a float tensor.
 void back_straight_through(struct grad *r) {
-    enum elem e = grad_elem(r, r->x[0]);
+    enum elem e = grad_elem(r, r->x[0]), q = grad_elem(r, r->y[0]);
     r->dx[0] = elem_is_float(e) ? grad_cast(r, r->dy[0], e) : r->dy[0];
+    bool saturates = r->n->op == OP_QuantizeLinear && elem_is_int(q) && elem_bits(q) <= 16 &&
+                     !node_int(r->n, "block_size", 0) && grad_elem(r, r->x[1]) == e;
+    if (!saturates)
+        return;
+    bool is_signed = q == ELEM_I8 || q == ELEM_I4 || q == ELEM_I16 || q == ELEM_I2;
+    double count = (double)((int64_t)1 << elem_bits(q)), least = is_signed ? -count / 2 : 0;
+    value_id mask = within(r, saturation(r, least - 0.5), saturation(r, least + count - 0.5));
+    r->dx[0] = grad_mul(r, r->dx[0], grad_cast(r, mask, e));
 }
 
 // dx = mask * dy / (1 - ratio).

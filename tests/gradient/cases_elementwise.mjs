@@ -32,6 +32,7 @@ const kinks = [
   c('Clip', [f([6], [-2, -0.4, 0.1, 0.45, 0.8, 3]), number(-1), number(0.6)]),
   c('Clip', [f([6], [-2, -0.4, 0.1, 0.45, 0.8, 3]), number(-1)]),
   c('Clip', [f([2, 3], [-2, -0.4, 0.1, 0.45, 0.8, 3]), null, number(0.6)], '', { opset: 13 }),
+  c('Clip', [f([2, 3], [-2, -0.4, 0.1, 0.45, 0.8, 3]), f([], [-0.3]), f([], [0.6])]),
   c('Clip', [f([4])]),
   c('Clip', [f([4], [-0.5, -0.1, 0.2, 0.7])], 'min=-0.3, max=0.4', { opset: 6 }),
   c('PRelu', [f([2, 3], 'away'), f([3])]),
@@ -58,6 +59,11 @@ const quantized = ['QuantizeLinear', 'DequantizeLinear'].flatMap((op) => [[[6], 
   .map((operands) => c(op, operands, '', {
     body: '%q = QuantizeLinear(%x0, %x1, %x2)\n%y = DequantizeLinear(%q, %x1, %x2)', forward: '%y = Identity(%x0)', only32: true,
   })));
+// Beyond the range of the integers: -1.285 to 1.275.
+quantized.push(c('QuantizeLinear', [f([6], [-2, -1, -0.4, 0.8, 1, 3]), number(0.01), bytes([128])], '', {
+  body: '%q = QuantizeLinear(%x0, %x1, %x2)\n%y = DequantizeLinear(%q, %x1, %x2)',
+  forward: '%a = Constant(value_float=-1.285)\n%b = Constant(value_float=1.275)\n%y = Clip(%x0, %a, %b)', only32: true,
+}));
 
 // No gradient by nature: beside an identity, nothing is added to it.
 const nothing = [

@@ -118,6 +118,7 @@ const step = (x) => number(x), zero = (x) => u8([x], []), far = { tolerance: 2e-
 const qcase = (op, operands, body, more = {}) => ({ ...c(op, operands, '', { body, ...more }), rounds: true, only32: true });
 // Multiples of a step, away from 0: rounding does not move them, so that gradients are those of the unrounded function.
 const grid = (shape, by = 0.01) => f(shape, Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) => by * (i % 2 ? -1 : 1) * (10 + (i * 17) % 60)));
+const columns = number(Array.from({ length: 16 }, (_, i) => 0.005 + 0.001 * i), [2, 8]);
 const quantizedOps = [
   // x0 is quantized by x1, x2; the result, by its own steps, is dequantized again.
   qcase('QLinearConv', [[1, 2, 5, 5], step(0.01), zero(128), i8(many(36, -100, 100), [2, 2, 3, 3]), number([0.01, 0.02], [2]), i8([0, 0]), step(0.05), zero(120), { kind: 'constant', elem: 'i32', shape: [2], values: [300, -200] }],
@@ -132,6 +133,9 @@ const quantizedOps = [
     '%q, %s, %z = DynamicQuantizeLinear(%x0)\n%t = Mul(%s, %x2)\n%i = MatMulInteger(%q, %x1, %z, %x3)\n%f = Cast(%i, to=1)\n%g = Mul(%f, %t)\n%h = Neg(%f)\n%k = Mul(%h, %s)\n%j = Mul(%k, %x2)\n%y = Add(%g, %j)\n%v = Sub(%g, %j)', { ...far, results: ['v'], outputs: ['v'] }),
   qcase('ConvInteger', [[1, 2, 5, 5], u8(many(36, 0, 255), [2, 2, 3, 3]), step(0.02), zero(128)],
     '%q, %s, %z = DynamicQuantizeLinear(%x0)\n%t = Mul(%s, %x2)\n%i = ConvInteger(%q, %x1, %z, %x3, pads=[1,1,1,1])\n%f = Cast(%i, to=1)\n%y = Mul(%f, %t)', far),
+  // A bias that older tools add to the integers.
+  qcase('ConvInteger', [[1, 2, 5, 5], u8(many(36, 0, 255), [2, 2, 3, 3]), step(0.02), zero(128), [2], ints([1, 2, 1, 1])],
+    '%q, %s, %z = DynamicQuantizeLinear(%x0)\n%t = Mul(%s, %x2)\n%b = Div(%x4, %t)\n%n = Floor(%b)\n%c = Cast(%n, to=6)\n%r = Reshape(%c, %x5)\n%i = ConvInteger(%q, %x1, %z, %x3, pads=[1,1,1,1])\n%a = Add(%i, %r)\n%f = Cast(%a, to=1)\n%y = Mul(%f, %t)', far),
   qcase('MatMulIntegerToFloat<com.microsoft>', [[2, 8], u8(many(24, 0, 255), [8, 3]), step(0.02), zero(120), [3]],
     '%q, %s, %z = DynamicQuantizeLinear(%x0)\n%y = MatMulIntegerToFloat<com.microsoft>(%q, %x1, %s, %x2, %z, %x3, %x4)', far),
   ms('DynamicQuantizeMatMul', [[2, 8], i8(many(24, -100, 100), [8, 3]), number([0.01, 0.02, 0.03], [3]), i8([0, 0, 0]), [3]], '', { ...far, rounds: true }),
@@ -148,6 +152,8 @@ const quantizedOps = [
   qcase('DequantizeLinear<com.microsoft>', [[2, 3], i8(many(12, -100, 100), [3, 4]), step(0.02), i8([3], [])], '%w = DequantizeLinear<com.microsoft>(%x1, %x2, %x3)\n%y = MatMul(%x0, %w)'),
   ms('DynamicQuantizeLSTM', [[3, 2, 4], i8(many(32, -100, 100), [1, 4, 8]), i8(many(16, -100, 100), [1, 2, 8]), [1, 16], null, null, null, null, number(0.01, [1]), i8([0], [1]), number(0.01, [1]), i8([0], [1])],
     'hidden_size=2', { outputs: ['y', 'h', 'c'], ...far, rounds: true }),
+  ms('DynamicQuantizeLSTM', [[3, 2, 4], i8(many(64, -100, 100), [2, 4, 8]), i8(many(32, -100, 100), [2, 2, 8]), [2, 16], null, null, null, null, columns, i8(many(16, 0, 0), [2, 8]), columns, i8(many(16, 0, 0), [2, 8])],
+    'hidden_size=2, direction="bidirectional"', { outputs: ['y', 'h', 'c'], ...far, rounds: true }),
   ms('MatMulNBits', [[2, 32], u8(many(64, 0, 255), [4, 1, 16]), number([0.1, 0.2, 0.05, 0.1], [4])], 'K=32, N=4, bits=4, block_size=32'),
   ms('MatMulNBits', [[2, 40], u8(many(96, 0, 255), [3, 2, 16]), number([0.1, 0.2, 0.05, 0.1, 0.2, 0.3], [6]), u8([0x58, 0x9a, 0x63])], 'K=40, N=3, bits=4, block_size=32'),
   ms('MatMulNBits', [[2, 32], u8(many(96, 0, 255), [3, 1, 32]), number([0.01, 0.02, 0.05], [3]), null, null, [3]], 'K=32, N=3, bits=8, block_size=32'),
