@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "passes/adapt/lora.h"
+#include "passes/control_hint.h"
 #include "passes/grad/loss.h"
 #include "passes/node_groups.h"
 #include "passes/pass.h"
@@ -149,7 +150,13 @@ static status refuse_unsupported(struct engine *e) {
                         node_groups_operator(&s, one), why_not(op), several ? ": " : "",
                         several ? node_groups_names(&s, one) : "");
     }
-    const char *proposals = st ? loss_proposals(e->g, e->c->arena) : NULL;
+    const char *hint = NULL;
+    for (size_t i = 0; i < s.groups.n && !hint; i++)
+        hint = control_hint(e->g, s.groups.at[i].nodes.at[0], e->c->arena);
+    if (hint)
+        diag_note(e->c->diags, DIAG_NO_GRADIENT, loc_file(e->m->path),
+                  "%s makes the input that decides a constant", hint);
+    const char *proposals = st && !hint ? loss_proposals(e->g, e->c->arena) : NULL;
     if (proposals)
         diag_note(e->c->diags, DIAG_NO_GRADIENT, loc_file(e->m->path),
                   "train up to a value that gradients reach: %s", proposals);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/base/limits.h"
+#include "passes/control_hint.h"
 #include "passes/grad/grad.h"
 #include "passes/grad/loss.h"
 #include "passes/shape/shape.h"
@@ -38,6 +39,18 @@ static bool types_equal(const struct type *a, const struct type *b) {
     for (int32_t i = 0; same && i < a->rank; i++)
         same = a->dims[i].size == b->dims[i].size;
     return same;
+}
+
+// The same type, or one that has grown along one axis: the cache of a decoder.
+static bool continues(const struct type *before, const struct type *t) {
+    int n_grown = 0;
+    bool same = before->kind == TYPE_TENSOR && before->elem == t->elem && before->rank == t->rank;
+    for (int32_t i = 0; same && i < t->rank; i++) {
+        bool grown = t->rank >= 3 && t->dims[i].size > before->dims[i].size;
+        n_grown += grown;
+        same = grown || before->dims[i].size == t->dims[i].size;
+    }
+    return same && n_grown <= 1;
 }
 
 static const char *name_of(const struct chooser *x, value_id v) {
@@ -78,14 +91,17 @@ static bool is_statistic(const struct graph *g, value_id v) {
     return graph_node(g, x->def)->op == OP_BatchNormalization && x->def_slot > 0;
 }
 
-// The type of another input than the first: the new state of a recurrent network.
+// The type of another input than the first: the new state of a recurrent network, or the cache of a
+// decoder, which exporters of transformers name present.0.key, … also where the model takes none.
 static bool is_state(const struct chooser *x, value_id v) {
     bool is_first = true;
+    if (strncmp(name_of(x, v), "present", 7) == 0)
+        return true;
     for (size_t i = 0; i < x->g->inputs.n; i++) {
         const struct value *in = graph_value(x->g, x->g->inputs.at[i]);
         if (in->init)
             continue;
-        if (!is_first && in->type && types_equal(in->type, type_of(x, v)))
+        if (!is_first && in->type && continues(in->type, type_of(x, v)))
             return true;
         is_first = false;
     }
@@ -124,6 +140,17 @@ static status find_candidates(struct chooser *x) {
     return ST_OK;
 }
 
+// What to do about control flow that ends the model.
+static const char *way_out(const struct chooser *x, const struct loss_candidate *k) {
+    node_id def = graph_value(x->g, k->value)->def;
+    const char *hint = def.i ? control_hint(x->g, def, x->arena) : NULL;
+    if (hint)
+        return str_format(x->arena, "%s decides it", hint);
+    const char *values = loss_proposals(x->g, x->arena);
+    return str_format(x->arena, "%s trains up to a value before it",
+                      values ? values : "--output NAME");
+}
+
 static const char *reason(const struct chooser *x, const struct loss_candidate *k,
                           const struct loss_rule *r) {
     const char *what = strcmp(k->tail.op, "If") == 0     ? "which branch runs"
@@ -131,9 +158,8 @@ static const char *reason(const struct chooser *x, const struct loss_candidate *
                                                          : NULL;
     if (!what)
         return str_format(x->arena, "%s %s", r->why, k->tail.op);
-    return str_format(x->arena,
-                      "%s %s (data decides %s; --output NAME trains up to a value before it)",
-                      r->why, k->tail.op, what);
+    return str_format(x->arena, "%s %s (data decides %s; %s)", r->why, k->tail.op, what,
+                      way_out(x, k));
 }
 
 // ---- Axes ----

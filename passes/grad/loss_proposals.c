@@ -42,9 +42,8 @@ const char *loss_proposals(const struct graph *g, struct arena *a) {
         const struct node *n = graph_node(g, g->order.at[i]);
         for (uint32_t k = 0; k < n->n_out && n_found < MAX_PROPOSALS; k++) {
             const struct value *v = graph_value(g, n->out[k]);
-            int64_t count;
             if (!n->out[k].i || !reached[n->out[k].i] || continued[n->out[k].i] || v->is_output ||
-                (v->type && type_elements(v->type, &count) && count <= 1))
+                (v->type && v->type->has_shape && v->type->rank == 0))
                 continue;
             str_add(&list, n_found++ ? " or --output " : "--output ");
             str_add_shell(&list, v->name);

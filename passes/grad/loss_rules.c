@@ -67,6 +67,18 @@ static bool is_same_image(const struct loss_candidate *k) {
     return has_image_channels(k) && k->n_classes > 1;
 }
 
+// One vector for each sample, of a width that embeddings have and numbers of classes rarely: a
+// power of two from 64 on, or three times one, as 384 and 768.
+static bool is_embedding(const struct loss_candidate *k) {
+    int64_t n = k->n_classes, odd = n;
+    bool one_vector = k->tail.end == LOSS_END_SCORES && k->type->rank >= 2;
+    for (int32_t i = 1; one_vector && i < k->type->rank; i++)
+        one_vector = i == k->tail.class_axis || k->type->dims[i].size == 1;
+    while (odd > 0 && odd % 2 == 0)
+        odd /= 2;
+    return one_vector && n >= 64 && n <= 4096 && (odd == 1 || odd == 3);
+}
+
 static bool is_scores(const struct loss_candidate *k) {
     return k->tail.end == LOSS_END_SCORES && k->n_classes > 1;
 }
@@ -92,6 +104,8 @@ static const struct loss_rule rules[] = {
     {is_larger_image, LOSS_MSE, "is an image as the input is; it ends in"},
     {is_same_image, LOSS_AUTO,
      "may be an image (mse, l1) or class scores (cross-entropy); it ends in"},
+    {is_embedding, LOSS_AUTO,
+     "may be an embedding (cosine, mse) or class scores (cross-entropy); it ends in"},
     {is_scores, LOSS_CROSS_ENTROPY, "holds class scores; it ends in"},
     {is_features, LOSS_AUTO, "holds features (cosine, mse); it ends in"},
     {is_anything, LOSS_AUTO, "has no clear meaning (mse, cross-entropy, …); it ends in"},

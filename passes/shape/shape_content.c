@@ -95,7 +95,7 @@ static bool symbolic(enum op op, struct term a, struct term b, struct term *out)
     return a_neutral || b_neutral || same;
 }
 
-static struct term arithmetic(enum op op, struct term a, struct term b) {
+struct term shape_content_integer(enum op op, struct term a, struct term b) {
     struct term r;
     if (symbolic(op, a, b, &r))
         return r;
@@ -170,7 +170,8 @@ static status content_binary(struct shape *s) {
     bool real = elem_is_float(shape_elem(s, 0));
     for (int64_t i = 0; i < n; i++) {
         struct term a = pick(s, 0, x[0], i), b = pick(s, 1, x[1], i);
-        out[i] = real ? shape_content_binary(s->n->op, a, b, result) : arithmetic(s->n->op, a, b);
+        out[i] = real ? shape_content_binary(s->n->op, a, b, result)
+                      : shape_content_integer(s->n->op, a, b);
     }
     return shape_set_content(s, 0, out, n);
 }
@@ -227,11 +228,21 @@ static status content_fill(struct shape *s) {
     int64_t n, *x;
     struct term *out = shape_content_capacity(s, 0, &n);
     const struct attr *a = node_attr(s->n, "value");
-    if (!out || !a || a->kind != ATTR_TENSOR || !tensor_has_ints(a->t) ||
-        tensor_ints(a->t, s->a, s->d, &x))
+    double zero = 0, *real = &zero;
+    struct term all;
+    if (!out)
         return ST_OK;
+    if (a && a->kind == ATTR_TENSOR && tensor_has_ints(a->t)) {
+        if (tensor_ints(a->t, s->a, s->d, &x))
+            return ST_OK;
+        all = term_of(x[0]);
+    } else {
+        if (a && (a->kind != ATTR_TENSOR || tensor_reals(a->t, s->a, s->d, &real)))
+            return ST_OK;
+        all = shape_content_of_real(*real, graph_value(s->g, s->n->out[0])->type->elem);
+    }
     for (int64_t i = 0; i < n; i++)
-        out[i] = term_of(x[0]);
+        out[i] = all;
     return shape_set_content(s, 0, out, n);
 }
 
@@ -244,25 +255,6 @@ static status content_expand(struct shape *s) {
     for (int64_t i = 0; i < n; i++)
         out[i] = pick(s, 0, x, i);
     return shape_set_content(s, 0, out, n);
-}
-
-// ReduceProd, ReduceSum, ReduceMax, ReduceMin over all axes.
-static status content_reduce(struct shape *s) {
-    static const enum op step[OP_COUNT_] = {[OP_ReduceProd] = OP_Mul,
-                                            [OP_ReduceSum] = OP_Add,
-                                            [OP_ReduceMax] = OP_Max,
-                                            [OP_ReduceMin] = OP_Min};
-    const struct term *x;
-    int64_t n, n_x;
-    struct term *out = shape_content_capacity(s, 0, &n);
-    if (!out || n != 1 || !shape_content_any(s, 0, &x, &n_x) || n_x == 0)
-        return ST_OK;
-    out[0] = x[0];
-    enum elem result = graph_value(s->g, s->n->out[0])->type->elem;
-    for (int64_t i = 1; i < n_x; i++)
-        out[0] = elem_is_float(result) ? shape_content_binary(step[s->n->op], out[0], x[i], result)
-                                       : arithmetic(step[s->n->op], out[0], x[i]);
-    return shape_set_content(s, 0, out, 1);
 }
 
 static status constant_reals(struct shape *s, struct term *out, int64_t n) {
@@ -319,6 +311,15 @@ static shape_rule *const rules[OP_COUNT_] = {
     [OP_Sqrt] = content_unary,
     [OP_Tile] = content_tile,
     [OP_Add] = content_binary,
+    [OP_ArgMax] = content_arg,
+    [OP_ArgMin] = content_arg,
+    [OP_Clip] = content_clip,
+    [OP_CumSum] = content_cum_sum,
+    [OP_GatherElements] = content_gather_elements,
+    [OP_GatherND] = content_gather_nd,
+    [OP_NonZero] = content_nonzero,
+    [OP_ScatterElements] = content_scatter_elements,
+    [OP_Trilu] = content_trilu,
     [OP_And] = content_binary,
     [OP_Cast] = content_cast,
     [OP_Concat] = content_concat,

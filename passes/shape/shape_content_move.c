@@ -5,15 +5,14 @@
 
 #include "ir/base/limits.h"
 
-// The position of element i in each dimension, and back.
-static void unflatten(const struct type *t, int64_t i, int64_t *at) {
+void shape_content_unflatten(const struct type *t, int64_t i, int64_t *at) {
     for (int32_t d = t->rank; d-- > 0;) {
         at[d] = i % t->dims[d].size;
         i /= t->dims[d].size;
     }
 }
 
-static int64_t flatten(const struct type *t, const int64_t *at) {
+int64_t shape_content_flatten(const struct type *t, const int64_t *at) {
     int64_t i = 0;
     for (int32_t d = 0; d < t->rank; d++)
         i = i * t->dims[d].size + at[d];
@@ -24,8 +23,7 @@ static const struct type *type_out(const struct shape *s, uint32_t k) {
     return graph_value(s->g, s->n->out[k])->type;
 }
 
-// The first input, with all dimensions known, and its elements.
-static const struct type *source(const struct shape *s, const struct term **x) {
+const struct type *shape_content_source(const struct shape *s, const struct term **x) {
     int64_t n;
     const struct type *t = shape_ranked(s, 0);
     return t && type_elements(t, &n) && shape_content_any(s, 0, x, &n) ? t : NULL;
@@ -35,21 +33,21 @@ status content_gather(struct shape *s) {
     const struct term *x;
     int64_t *ix, n_ix, n, to[LIMIT_RANK], from[LIMIT_RANK];
     struct term *out = shape_content_capacity(s, 0, &n);
-    const struct type *t = out ? source(s, &x) : NULL, *t_ix = shape_ranked(s, 1);
+    const struct type *t = out ? shape_content_source(s, &x) : NULL, *t_ix = shape_ranked(s, 1);
     int32_t axis;
     if (!t || !t_ix || !shape_numbers(s, 1, &ix, &n_ix))
         return ST_OK;
     status st = shape_axis(s, node_int(s->n, "axis", 0), t->rank, &axis);
     for (int64_t i = 0; i < n && !st; i++) {
-        unflatten(type_out(s, 0), i, to);
-        int64_t size = t->dims[axis].size, at = ix[flatten(t_ix, to + axis)];
+        shape_content_unflatten(type_out(s, 0), i, to);
+        int64_t size = t->dims[axis].size, at = ix[shape_content_flatten(t_ix, to + axis)];
         int64_t k = at < 0 ? at + size : at;
         if (k < 0 || k >= size)
             return shape_fail(s, "index %lld is outside of %lld elements", (long long)at,
                               (long long)size);
         for (int32_t d = 0; d < t->rank; d++)
             from[d] = d < axis ? to[d] : d == axis ? k : to[d + t_ix->rank - 1];
-        out[i] = x[flatten(t, from)];
+        out[i] = x[shape_content_flatten(t, from)];
     }
     return st ? st : shape_set_content(s, 0, out, n);
 }
@@ -79,14 +77,14 @@ status content_slice(struct shape *s) {
     const struct term *x;
     int64_t n, at[LIMIT_RANK], first[LIMIT_RANK], step[LIMIT_RANK];
     struct term *out = shape_content_capacity(s, 0, &n);
-    const struct type *t = out ? source(s, &x) : NULL;
+    const struct type *t = out ? shape_content_source(s, &x) : NULL;
     if (!t || !slice_walk(s, t, first, step))
         return ST_OK;
     for (int64_t i = 0; i < n; i++) {
-        unflatten(type_out(s, 0), i, at);
+        shape_content_unflatten(type_out(s, 0), i, at);
         for (int32_t d = 0; d < t->rank; d++)
             at[d] = first[d] + at[d] * step[d];
-        out[i] = x[flatten(t, at)];
+        out[i] = x[shape_content_flatten(t, at)];
     }
     return shape_set_content(s, 0, out, n);
 }
@@ -95,15 +93,15 @@ status content_transpose(struct shape *s) {
     const struct term *x;
     int64_t n, to[LIMIT_RANK], from[LIMIT_RANK];
     struct term *out = shape_content_capacity(s, 0, &n);
-    const struct type *t = out ? source(s, &x) : NULL;
+    const struct type *t = out ? shape_content_source(s, &x) : NULL;
     const struct attr *perm = node_attr(s->n, "perm");
     if (!t)
         return ST_OK;
     for (int64_t i = 0; i < n; i++) {
-        unflatten(type_out(s, 0), i, to);
+        shape_content_unflatten(type_out(s, 0), i, to);
         for (int32_t d = 0; d < t->rank; d++)
             from[perm ? perm->ints[d] : t->rank - 1 - d] = to[d];
-        out[i] = x[flatten(t, from)];
+        out[i] = x[shape_content_flatten(t, from)];
     }
     return shape_set_content(s, 0, out, n);
 }
@@ -122,9 +120,9 @@ status content_concat(struct shape *s) {
             return ST_OK;
         bool known = shape_content_any(s, k, &x, &total);
         for (int64_t i = 0; i < total && known; i++) {
-            unflatten(t, i, at);
+            shape_content_unflatten(t, i, at);
             at[axis] += before;
-            out[flatten(whole, at)] = x[i];
+            out[shape_content_flatten(whole, at)] = x[i];
         }
         before += t->dims[axis].size;
     }
@@ -135,16 +133,16 @@ status content_split(struct shape *s) {
     const struct term *x;
     int64_t n, at[LIMIT_RANK], before = 0;
     int32_t axis;
-    const struct type *t = source(s, &x);
+    const struct type *t = shape_content_source(s, &x);
     status st = t ? shape_axis(s, node_int(s->n, "axis", 0), t->rank, &axis) : ST_OK;
     for (uint32_t k = 0; t && !st && k < s->n->n_out; k++) {
         struct term *out = shape_content_capacity(s, k, &n);
         if (!out)
             return ST_OK;
         for (int64_t i = 0; i < n; i++) {
-            unflatten(type_out(s, k), i, at);
+            shape_content_unflatten(type_out(s, k), i, at);
             at[axis] += before;
-            out[i] = x[flatten(t, at)];
+            out[i] = x[shape_content_flatten(t, at)];
         }
         st = shape_set_content(s, k, out, n);
         before += type_out(s, k)->dims[axis].size;
@@ -156,12 +154,12 @@ status content_tile(struct shape *s) {
     const struct term *x;
     int64_t n, at[LIMIT_RANK];
     struct term *out = shape_content_capacity(s, 0, &n);
-    const struct type *t = out ? source(s, &x) : NULL;
+    const struct type *t = out ? shape_content_source(s, &x) : NULL;
     for (int64_t i = 0; t && i < n; i++) {
-        unflatten(type_out(s, 0), i, at);
+        shape_content_unflatten(type_out(s, 0), i, at);
         for (int32_t d = 0; d < t->rank; d++)
             at[d] %= t->dims[d].size;
-        out[i] = x[flatten(t, at)];
+        out[i] = x[shape_content_flatten(t, at)];
     }
     return t ? shape_set_content(s, 0, out, n) : ST_OK;
 }
@@ -179,11 +177,11 @@ status content_one_hot(struct shape *s) {
     const struct type *whole = type_out(s, 0);
     status st = shape_axis(s, node_int(s->n, "axis", -1), whole->rank, &axis);
     for (int64_t i = 0; i < n && !st; i++) {
-        unflatten(whole, i, at);
+        shape_content_unflatten(whole, i, at);
         int64_t depth = whole->dims[axis].size, here = at[axis];
         for (int32_t d = axis; d + 1 < whole->rank; d++)
             at[d] = at[d + 1];
-        int64_t k = ix[flatten(t_ix, at)];
+        int64_t k = ix[shape_content_flatten(t_ix, at)];
         out[i] = values[(k < 0 ? k + depth : k) == here];
     }
     return st ? st : shape_set_content(s, 0, out, n);
@@ -194,7 +192,7 @@ status content_scatter_nd(struct shape *s) {
     const struct term *x, *updates;
     int64_t *ix, n_ix, n_updates, n, total;
     struct term *out = shape_content_capacity(s, 0, &n);
-    const struct type *t = out ? source(s, &x) : NULL, *t_ix = shape_ranked(s, 1);
+    const struct type *t = out ? shape_content_source(s, &x) : NULL, *t_ix = shape_ranked(s, 1);
     if (!t || !t_ix || t_ix->rank < 1 || node_attr(s->n, "reduction") ||
         !shape_numbers(s, 1, &ix, &n_ix) || !shape_content_any(s, 2, &updates, &n_updates))
         return ST_OK;

@@ -3,6 +3,7 @@
 // input is unknown, the nodes are reported where shapes are lost: first the operators that mfc does
 // not know, then those whose shapes depend on values; nodes after them would only repeat it.
 #include "ir/base/map.h"
+#include "passes/control_hint.h"
 #include "passes/node_groups.h"
 #include "passes/pass.h"
 #include "passes/shape/shape.h"
@@ -102,7 +103,7 @@ static status report(struct model *m, struct pass_context *c, const struct node_
     return st;
 }
 
-enum { MAX_PROPOSALS = 3 };
+enum { MAX_PROPOSALS = 3, MAX_INPUTS = 12 };
 
 // The last float values of known shape that nodes without one read: "--output NAME or …".
 static const char *proposals(const struct pass_context *c, const struct graph *g) {
@@ -135,21 +136,50 @@ static status demand_nodes(struct model *m, struct pass_context *c) {
         return ST_OK;
     report(m, c, &s, true);
     report(m, c, &s, false);
+    const char *hint = NULL;
+    for (size_t i = 0; i < s.groups.n && !hint; i++)
+        hint = control_hint(g, s.groups.at[i].nodes.at[0], c->arena);
     diag_note(c->diags, DIAG_UNBOUND, loc_file(m->path),
-              "an input that decides shapes or branches can be made a constant with --input-value "
-              "NAME=N; to train up to a value of known shape: %s",
-              proposals(c, g));
+              "an input that decides shapes or branches can be made a constant with %s; to train "
+              "up to a value of known shape: %s",
+              hint ? hint : "--input-value NAME=N", proposals(c, g));
     return c->diags->worst;
+}
+
+// Models with a cache have an open input for each layer: those behind the first share a message.
+static status demand_others(struct model *m, struct pass_context *c, struct map *named,
+                            size_t first) {
+    const struct graph *g = m->graph;
+    struct str text = str_make(c->arena);
+    int64_t n = 0, once;
+    for (size_t i = first; i < g->inputs.n; i++) {
+        const struct value *v = graph_value(g, g->inputs.at[i]);
+        bool open = v->type && v->type->kind == TYPE_TENSOR && !v->type->has_shape;
+        for (int32_t k = 0; v->type && v->type->kind == TYPE_TENSOR && k < v->type->rank; k++) {
+            const struct dim *d = &v->type->dims[k];
+            open |= !dim_known(*d) && !(d->symbol && map_get_text(named, d->symbol, &once));
+        }
+        if (open)
+            str_addf(&text, "%s--shape %s", n++ ? " " : "", shape_to_give(c, v));
+    }
+    return n ? diag_error(c->diags, DIAG_UNBOUND, loc_file(m->path),
+                          "%lld more inputs have open dimensions; give them with %s", (long long)n,
+                          str_text(&text))
+             : ST_OK;
 }
 
 status shape_demand(struct model *m, struct pass_context *c) {
     struct graph *g = m->graph;
     struct map named = map_make(c->arena);
     status worst = ST_OK;
-    for (size_t i = 0; i < g->inputs.n; i++) {
+    size_t i = 0;
+    for (size_t before = c->diags->n_errors;
+         i < g->inputs.n && c->diags->n_errors - before < MAX_INPUTS; i++) {
         status st = demand_input(m, c, graph_value(g, g->inputs.at[i]), &named);
         worst = st ? st : worst;
     }
+    status others = demand_others(m, c, &named, i);
+    worst = others ? others : worst;
     if (!worst)
         worst = demand_nodes(m, c);
     return c->diags->n_errors ? c->diags->worst : worst;

@@ -1,5 +1,5 @@
 // Shapes of operators that select elements by index or place them on a grid.
-#include "passes/shape/shape.h"
+#include "passes/shape/shape_content.h"
 
 #include <math.h>
 #include <string.h>
@@ -72,7 +72,9 @@ status shape_one_hot(struct shape *s) {
 
 status shape_nonzero(struct shape *s) {
     const struct type *x = shape_ranked(s, 0);
-    struct dim dims[] = {x ? dim_of(x->rank == 0 ? 1 : x->rank) : dim_unknown(), dim_unknown()};
+    int64_t count = shape_content_count(s);
+    struct dim dims[] = {x ? dim_of(x->rank == 0 ? 1 : x->rank) : dim_unknown(),
+                         count < 0 ? dim_unknown() : dim_of(count)};
     return shape_set(s, 0, ELEM_I64, dims, 2);
 }
 

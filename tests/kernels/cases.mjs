@@ -153,7 +153,7 @@ const quantizedOps = [
   ms('DynamicQuantizeLSTM', [[3, 2, 4], i8(many(32, -100, 100), [1, 4, 8]), i8(many(16, -100, 100), [1, 2, 8]), [1, 16], null, null, null, null, number(0.01, [1]), i8([0], [1]), number(0.01, [1]), i8([0], [1])],
     'hidden_size=2', { outputs: ['y', 'h', 'c'], ...far, rounds: true }),
   ms('DynamicQuantizeLSTM', [[3, 2, 4], i8(many(64, -100, 100), [2, 4, 8]), i8(many(32, -100, 100), [2, 2, 8]), [2, 16], null, null, null, null, columns, i8(many(16, 0, 0), [2, 8]), columns, i8(many(16, 0, 0), [2, 8])],
-    'hidden_size=2, direction="bidirectional"', { outputs: ['y', 'h', 'c'], ...far, rounds: true }),
+    'hidden_size=2, direction="bidirectional"', { outputs: ['y', 'h', 'c'], ...far, rounds: true, only32: true }),
   ms('MatMulNBits', [[2, 32], u8(many(64, 0, 255), [4, 1, 16]), number([0.1, 0.2, 0.05, 0.1], [4])], 'K=32, N=4, bits=4, block_size=32'),
   ms('MatMulNBits', [[2, 40], u8(many(96, 0, 255), [3, 2, 16]), number([0.1, 0.2, 0.05, 0.1, 0.2, 0.3], [6]), u8([0x58, 0x9a, 0x63])], 'K=40, N=3, bits=4, block_size=32'),
   ms('MatMulNBits', [[2, 32], u8(many(96, 0, 255), [3, 1, 32]), number([0.01, 0.02, 0.05], [3]), null, null, [3]], 'K=32, N=3, bits=8, block_size=32'),
