@@ -237,7 +237,8 @@ static struct found use_of(const struct roles *r, const struct node *n, uint32_t
         return of_outputs(r, n);
     if (all_derived && (!row || row->use != USE_NEVER || (n->op == OP_Pow && slot == 0))) {
         struct found f = of_outputs(r, n);
-        bool is_number = elements(r, n->in[slot]) == 1 && elements(r, n->out[0]) != 1;
+        bool is_number =
+            n->n_in > 1 && elements(r, n->in[slot]) == 1 && elements(r, n->out[0]) != 1;
         return is_number && f.kind ? (struct found){FOUND_NEVER, "number in a formula"} : f;
     }
     if (row)
@@ -313,11 +314,26 @@ static struct param_role constant(const char *what) {
     return (struct param_role){PARAM_CONSTANT, what};
 }
 
-static struct param_role decide_term(struct found f, const struct tensor *t, struct arena *a) {
+// A single number is a parameter when it has the name of one: frameworks name parameters by the
+// path of their module, and exporters name the numbers of formulas.
+static bool is_parameter_name(const char *name) {
+    static const char *const patterns[] = {
+        "*.weight",     "*.bias",      "*.scale", "*.gamma",       "*.alpha", "*.beta",
+        "*logit_scale", "*logit_bias", "*.gate",  "*.temperature", "*.gain"};
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        if (str_match(patterns[i], name))
+            return true;
+    return false;
+}
+
+static struct param_role decide_term(struct found f, const char *name, const struct tensor *t,
+                                     struct arena *a) {
     int64_t count = 0;
     bool counted = tensor_elements(t, &count);
     if (counted && count <= 1) {
         bool is_rank_0 = t->rank == 0;
+        if (f.kind == FOUND_TERM && is_parameter_name(name))
+            return (struct param_role){PARAM_PARAMETER, f.what};
         if (f.kind == FOUND_BIAS && !is_rank_0)
             return (struct param_role){PARAM_PARAMETER, f.what};
         return (struct param_role){is_rank_0 ? PARAM_CONSTANT : PARAM_LOOSE, "a single number"};
@@ -353,7 +369,7 @@ static struct param_role decide(const struct roles *r, value_id v, bool nodes_ar
     case FOUND_TERM:
     case FOUND_DATA_TERM:
     case FOUND_BIAS:
-        return decide_term(f, t, r->arena);
+        return decide_term(f, x->name, t, r->arena);
     default:
         return constant(f.what);
     }

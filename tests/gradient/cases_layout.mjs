@@ -73,4 +73,11 @@ const resizes = [
   c('Upsample', [image, number([1, 1, 2, 3], [4])], 'mode="nearest"', { opset: 9 }), c('Upsample', [image], 'mode="linear", scales=[1.0,1.0,2.0,2.0]', { opset: 7 }),
 ].map((one) => ({ ...one, only32: true }));
 
-export default [...signals, ...reductions, ...views, ...picks, ...resizes];
+// Regions inside, across a border, outside, and thinner than a pixel.
+const regions = number([0.3, 0.4, 4.2, 5.1, -1.5, 2, 3, 7.5, 12, 12, 14, 15, 1.2, 1.1, 1.4, 4], [4, 4]);
+const rois = [['half_pixel', 2], ['output_half_pixel', 2], ['half_pixel', 3]].map(([mode, n]) => ({
+  ...c('RoiAlign', [[2, 2, 6, 5], regions, ints([1, 0, 0, 1])], `output_height=2, output_width=3, sampling_ratio=${n}, spatial_scale=0.9, coordinate_transformation_mode="${mode}"`), only32: true,
+}));
+rois.push({ ...c('RoiAlign', [[1, 1, 6, 5], number([0.3, 0.4, 4.2, 5.1], [1, 4]), ints([0])], 'output_height=2, output_width=2, sampling_ratio=1', { opset: 10 }), only32: true });
+
+export default [...rois, ...signals, ...reductions, ...views, ...picks, ...resizes];
