@@ -108,15 +108,17 @@ enum { MAX_PROPOSALS = 3, MAX_INPUTS = 12 };
 // The last float values of known shape that nodes without one read: "--output NAME or …".
 static const char *proposals(const struct pass_context *c, const struct graph *g) {
     struct str text = str_make(c->arena);
+    bool *told = ARENA_ARRAY(c->arena, bool, g->values.n);
     int n_found = 0;
-    for (size_t i = g->order.n; i-- > 0;) {
+    for (size_t i = g->order.n; told && i-- > 0;) {
         const struct node *n = graph_node(g, g->order.at[i]);
         bool lost = n->n_out > 0 && !is_static(g, n->out[0]);
         for (uint32_t k = 0; lost && k < n->n_in && n_found < MAX_PROPOSALS; k++) {
             const struct value *v = graph_value(g, n->in[k]);
-            if (!v->def.i || !is_static(g, n->in[k]) || !elem_is_float(v->type->elem) ||
-                v->type->rank < 2)
+            if (!v->def.i || told[n->in[k].i] || !is_static(g, n->in[k]) ||
+                !elem_is_float(v->type->elem) || v->type->rank < 2)
                 continue;
+            told[n->in[k].i] = true;
             str_add(&text, n_found++ ? " or --output " : "--output ");
             str_add_shell(&text, v->name);
         }
