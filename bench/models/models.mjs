@@ -107,7 +107,7 @@ async function one(path) {
   const seen = call(['inspect', path, '--json', '-']);
   if (seen.status !== 0) return refused(seen.stderr);
   const i = JSON.parse(seen.stdout), domains = new Set(i.operators.map((o) => o.domain).filter((d) => d !== 'ai.onnx'));
-  const facts = { exporter: i.producer ?? '–', opset: [i.opsets.find((o) => o.domain === 'ai.onnx')?.version, ...domains].join(', '), nodes: i.nodes };
+  const facts = { exporter: i.producer || '–', opset: [i.opsets.find((o) => o.domain === 'ai.onnx')?.version, ...domains].join(', '), nodes: i.nodes };
   const result = make(path, i);
   if (result.made.status !== 0) return { ...facts, ...refused(result.made.stderr), lines: result.made.stderr.trim().split('\n').length };
   try {

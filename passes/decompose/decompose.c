@@ -112,7 +112,8 @@ static bool moves(const struct node *n) {
 // quantization, whose scale is 1 afterwards, the others for fixed scales.
 static bool takes_float(const struct node *n, bool dynamic) {
     bool integer = n->op == OP_MatMulInteger || n->op == OP_ConvInteger ||
-                   strcmp(n->type, "MatMulIntegerToFloat") == 0;
+                   strcmp(n->type, "MatMulIntegerToFloat") == 0 ||
+                   strcmp(n->type, "QAttention") == 0;
     return n->op == OP_DequantizeLinear || strcmp(n->type, "DequantizeLinear") == 0 ||
            (dynamic ? integer
                     : strncmp(n->type, "QLinear", 7) == 0 || strcmp(n->type, "QGemm") == 0);

@@ -258,6 +258,27 @@ void decompose_dynamic_lstm(struct decompose *d) {
         d->y[k] = out[k];
 }
 
+// x, weights, bias, scales of x and weights, mask, zero points of x and weights, past: Attention of
+// the floats.
+void decompose_qattention(struct decompose *d) {
+    struct grad *r = &d->tools;
+    if (!decompose_has_shapes(d, 9))
+        return;
+    struct quantized x = {r->x[0], r->x[3], input(d, 6), 0, 0, false};
+    struct quantized w = {r->x[1], r->x[4], input(d, 7), 1, 0, false};
+    value_id in[] = {decompose_dequantized(d, &x), decompose_dequantized(d, &w), input(d, 2),
+                     input(d, 5), input(d, 8)};
+    const struct grad quantized = *r;
+    struct node floats = *r->n;
+    floats.in = in;
+    floats.n_in = 5;
+    r->n = &floats;
+    r->x = in;
+    decompose_attention(d);
+    r->n = quantized.n;
+    r->x = quantized.x;
+}
+
 void decompose_matmul_nbits(struct decompose *d) {
     struct grad *r = &d->tools;
     int64_t bits = node_int(r->n, "bits", 4);
