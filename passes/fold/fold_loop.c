@@ -172,7 +172,8 @@ static bool is_too_long(const struct loop *l, int64_t more) {
            more > (MAX_NODES - l->f->n_unrolled) / ((int64_t)l->body->order.n + 1);
 }
 
-// An initial state of zeros is where the recurrence starts, and no parameter (passes/param/param_roles.h).
+// An initial state of zeros is where the recurrence starts, and no parameter
+// (passes/param/param_roles.h).
 static void start_states(struct loop *l, uint32_t first) {
     for (uint32_t k = 0; k < l->n_states; k++) {
         l->states[k] = l->n.in[first + k];

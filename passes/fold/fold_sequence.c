@@ -9,6 +9,8 @@
 #include "passes/fold/fold.h"
 #include "passes/shape/shape.h"
 
+enum { MAX_PARTS = 10000 };
+
 struct edit {
     struct fold *f;
     node_id id;
@@ -96,9 +98,11 @@ static bool read_parts(struct edit *e, int64_t size, int64_t **sizes, int64_t *n
         return n_given > 0;
     }
     int64_t each = has_sizes ? given[0] : 1;
-    if (each < 1 || size < 1)
+    if ((has_sizes && n_given < 1) || each < 1 || size < 1)
         return false;
-    *n = (size + each - 1) / each;
+    *n = (size - 1) / each + 1;
+    if (*n > MAX_PARTS)
+        return false;
     *sizes = ARENA_ARRAY(e->f->c->arena, int64_t, *n);
     for (int64_t i = 0; *sizes && i < *n; i++)
         (*sizes)[i] = i < *n - 1 ? each : size - each * (*n - 1);

@@ -197,10 +197,12 @@ status content_scatter_nd(struct shape *s) {
         !shape_numbers(s, 1, &ix, &n_ix) || !shape_content_any(s, 2, &updates, &n_updates))
         return ST_OK;
     int64_t depth = t_ix->dims[t_ix->rank - 1].size, slice = 1;
+    if (depth > t->rank || n == 0)
+        return ST_OK;
     for (int32_t d = (int32_t)depth; d < t->rank; d++)
         slice *= t->dims[d].size;
     total = depth > 0 ? n_ix / depth : 0;
-    if (depth > t->rank || total * slice != n_updates)
+    if (total * slice != n_updates)
         return ST_OK;
     for (int64_t i = 0; i < n; i++)
         out[i] = x[i];

@@ -82,6 +82,8 @@ status content_reduce(struct shape *s) {
     bool *seen = ARENA_ARRAY(s->a, bool, n);
     for (int64_t i = 0; seen && i < n_x; i++) {
         int64_t to = reduced_index(t, over, i);
+        if (to >= n)
+            return ST_OK;
         out[to] = seen[to] ? combine(s, step[s->n->op], out[to], x[i]) : x[i];
         seen[to] = true;
     }
@@ -101,6 +103,8 @@ status content_arg(struct shape *s) {
     over[axis] = true;
     for (int64_t i = 0; i < n_x; i++) {
         int64_t at[LIMIT_RANK], to = reduced_index(t, over, i);
+        if (to >= n)
+            return ST_OK;
         shape_content_unflatten(t, i, at);
         bool more = s->n->op == OP_ArgMax ? x[i] > best[to] : x[i] < best[to];
         if (at[axis] > 0 && !more && !(last && x[i] == best[to]))
@@ -154,6 +158,14 @@ static int64_t wrap(int64_t i, int64_t size) {
     return i < size ? i : -1;
 }
 
+// Indices have the rank of the tensor, and reach no further than it on other axes than the one.
+static bool is_within(const struct type *t_ix, const struct type *t, int32_t axis) {
+    bool ok = t_ix && t_ix->rank == t->rank;
+    for (int32_t d = 0; ok && d < t->rank; d++)
+        ok = d == axis || t_ix->dims[d].size <= t->dims[d].size;
+    return ok;
+}
+
 status content_gather_elements(struct shape *s) {
     const struct term *x;
     int64_t n, n_ix, *ix, at[LIMIT_RANK];
@@ -161,7 +173,8 @@ status content_gather_elements(struct shape *s) {
     struct term *out = shape_content_capacity(s, 0, &n);
     const struct type *t = out ? shape_content_source(s, &x) : NULL;
     if (!t || !shape_numbers(s, 1, &ix, &n_ix) || n_ix != n ||
-        shape_axis(s, node_int(s->n, "axis", 0), t->rank, &axis))
+        shape_axis(s, node_int(s->n, "axis", 0), t->rank, &axis) ||
+        !is_within(shape_ranked(s, 1), t, axis))
         return ST_OK;
     for (int64_t i = 0; i < n; i++) {
         shape_content_unflatten(type_out(s), i, at);
@@ -182,10 +195,12 @@ status content_gather_nd(struct shape *s) {
     if (!t || !t_ix || t_ix->rank < 1 || node_int(s->n, "batch_dims", 0) ||
         !shape_numbers(s, 1, &ix, &n_ix))
         return ST_OK;
-    int64_t depth = t_ix->dims[t_ix->rank - 1].size;
+    int64_t depth = t_ix->dims[t_ix->rank - 1].size, n_x;
+    if (depth < 1 || depth > t->rank || !type_elements(t, &n_x) || n_x == 0)
+        return ST_OK;
     for (int32_t d = (int32_t)depth; d < t->rank; d++)
         slice *= t->dims[d].size;
-    if (depth < 1 || depth > t->rank || n_ix / depth * slice != n)
+    if (n_ix / depth * slice != n)
         return ST_OK;
     for (int64_t i = 0; i < n; i++) {
         int64_t at = 0;
@@ -209,7 +224,7 @@ status content_scatter_elements(struct shape *s) {
     const struct type *t = out ? shape_content_source(s, &x) : NULL, *t_ix = shape_ranked(s, 1);
     if (!t || !t_ix || node_attr(s->n, "reduction") || !shape_numbers(s, 1, &ix, &n_ix) ||
         !shape_content_any(s, 2, &updates, &n_updates) || n_updates != n_ix ||
-        shape_axis(s, node_int(s->n, "axis", 0), t->rank, &axis))
+        shape_axis(s, node_int(s->n, "axis", 0), t->rank, &axis) || !is_within(t_ix, t, axis))
         return ST_OK;
     for (int64_t i = 0; i < n; i++)
         out[i] = x[i];
@@ -236,8 +251,8 @@ status content_trilu(struct shape *s) {
     bool upper = node_int(s->n, "upper", 1) != 0;
     for (int64_t i = 0; i < n; i++) {
         shape_content_unflatten(t, i, at);
-        int64_t beyond = at[t->rank - 1] - at[t->rank - 2] - (k ? k[0] : 0);
-        out[i] = (upper ? beyond >= 0 : beyond <= 0) ? x[i] : zero;
+        int64_t column = at[t->rank - 1] - at[t->rank - 2], from = k ? k[0] : 0;
+        out[i] = (upper ? column >= from : column <= from) ? x[i] : zero;
     }
     return shape_set_content(s, 0, out, n);
 }
