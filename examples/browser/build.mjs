@@ -1,6 +1,6 @@
 // Puts the page into a folder that any static server can serve: plans by mfc, and onnxruntime-web from npm.
 //
-//     npm install onnxruntime-web
+//     npm install --no-save onnxruntime-web
 //     node examples/browser/build.mjs site
 //     python3 -m http.server --directory site        # then open http://localhost:8000/browser/
 //

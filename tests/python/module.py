@@ -1,5 +1,6 @@
 """module.py MFC SOURCE: the Python module, as installed: plans equal the command's, the solver's certificate, progress and
 stopping, exceptions with mfc's codes, bytes and files. Run with the module on the path and MFC_LIBRARY set."""
+import importlib
 import os
 import signal
 import subprocess
@@ -74,6 +75,16 @@ class Planning(unittest.TestCase):
             self.assertEqual(plan.to_bytes(form), content(self.at(form)))
         with self.assertRaises(mfc.UsageError):
             plan.write(self.at("x"), "pdf")
+
+    def test_single_passes(self):
+        mfc.convert(MLP, self.at("grad.mfc"), passes="shapes,loss,grad", loss="mse")
+        subprocess.run([MFC, "opt", MLP, "--passes=shapes,loss,grad", "--loss", "mse", "-o", self.at("command.mfc")], check=True)
+        self.assertEqual(content(self.at("grad.mfc")), content(self.at("command.mfc")))
+
+    def test_a_model_of_the_package_onnx(self):
+        onnx = importlib.import_module("onnx")
+        plan = mfc.plan(onnx.load(MLP), budget="none")
+        self.assertEqual(plan.persistent_bytes, mfc.plan(MLP, budget="none").persistent_bytes)
 
     def test_export_without_training_gives_the_model(self):
         plan = mfc.plan(MLP, budget="none", optimizer="sgd")
