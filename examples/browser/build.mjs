@@ -38,10 +38,10 @@ for (const name of ['image', 'text']) {
   const model = join(here, `${name}.onnx`), to = (end) => at('models', name + end), figures = { name };
   const common = [model, '--class-axis', name === 'text' ? '2' : '1', '--weights', 'inputs'];
   for (const [kind, ...goal] of [['plan', '--overhead', given.overhead], ['step', '--budget', 'none']]) {
-    mfc(...common, '-o', to(`.${kind}.onnx`), '--optimizer', 'adamw', ...goal, '--json', to('.json'),
+    mfc(...common, '-o', to(`.${kind}.onnx`), '--optimizer', 'adamw', '--runtime', 'web', ...goal, '--json', to('.json'),
       '--initial', to('.safetensors'));
-    const { peak_bytes, session_bytes, cost, base_cost } = JSON.parse(readFileSync(to('.json'), 'utf8'));
-    figures[kind] = { peak_bytes, session_bytes, overhead: cost / base_cost - 1 };
+    const { peak_bytes, cost, base_cost } = JSON.parse(readFileSync(to('.json'), 'utf8'));
+    figures[kind] = { peak_bytes, overhead: cost / base_cost - 1 };
   }
   mfc(...common, '-o', to('.eval.onnx'), '--eval', '--budget', 'none');
   writeFileSync(to('.json'), JSON.stringify(figures));

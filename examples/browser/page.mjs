@@ -41,7 +41,7 @@ function open() {
 }
 
 function showMemory() {
-  const { heap, loaded, figures } = run, promise = loaded + figures.peak_bytes;
+  const { heap, loaded, figures } = run, promise = figures.peak_bytes;
   const whole = 1.15 * Math.max(heap, promise);
   $('heap').textContent = mib(heap);
   $('loaded').textContent = mib(loaded);
