@@ -1,6 +1,6 @@
 // From a model to a trained model in Node, in four calls that a script of your own can use:
 //
-//     const files = prepare('model.onnx', 'folder', { options: ['--budget', '60%'] });   // plans by mfc
+//     const files = prepare('model.onnx', 'folder', { options: ['--budget=60%'] });   // plans by mfc
 //     const trainer = await resume(ort, files);                     // from the last checkpoint, or from the start
 //     await fit(trainer, { files, data, settings: { lr: 1e-3, … }, steps: 1000 });
 //     exportModel('model.onnx', files, 'trained.onnx');
@@ -19,17 +19,20 @@ function run(mfc, words) {
   }
 }
 
+// Options that change the model, or what of it is state: the evaluation model needs them as well as the step.
+const OF_BOTH = /^--(lora|lora-alpha|train|freeze|loss|loss-input|class-axis|label-type|output|batch|dim|shape|input-value|dequantize)(=|$)/;
+
 // Makes step, evaluation model and starting state in a folder, unless they are there, made of the same words. options: of the
-// command mfc; `model` options count for the evaluation, too, e.g. ['--class-axis', '2'].
-export function prepare(model, folder, { mfc = 'mfc', options = [], modelOptions = [], optimizer = 'adamw' } = {}) {
-  const at = (name) => join(folder, name), files = { mfc, step: at('step.onnx'), evaluation: at('eval.onnx'),
+// command mfc, each as '--name=value'.
+export function prepare(model, folder, { mfc = 'mfc', options = [], optimizer = 'adamw' } = {}) {
+  const at = (name) => join(folder, name), files = { mfc, options, step: at('step.onnx'), evaluation: at('eval.onnx'),
     start: at('start.safetensors'), checkpoint: at('now.safetensors') };
-  const words = [model, ...modelOptions, '--weights', 'inputs'];
+  const words = [model, '--weights=inputs'];
   const made = JSON.stringify([words, options, optimizer]), note = at('made.json');
   mkdirSync(folder, { recursive: true });
   if (existsSync(note) && readFileSync(note, 'utf8') === made) return files;
   run(mfc, [...words, '-o', files.step, '--optimizer', optimizer, '--initial', files.start, ...options]);
-  run(mfc, [...words, '-o', files.evaluation, '--eval', '--budget', 'none']);
+  run(mfc, [...words, '-o', files.evaluation, '--eval', '--budget=none', ...options.filter((word) => OF_BOTH.test(word))]);
   writeFileSync(note, made);
   return files;
 }

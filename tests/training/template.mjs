@@ -30,6 +30,15 @@ const apart = node('evaluate.mjs', 'trained.onnx').text;
 demand(Number(/^[\d.]+/.exec(apart)?.[0]) > 95, `the exported model: ${apart}`);
 const again = finetune('--train', 'train.safetensors', '--steps', '61');
 demand(again.status === 0 && /^step 61: /.test(again.text), `it does not go on: ${again.text}`);
+// A part of the parameters: the evaluation, and the exported model, have the others from the file.
+for (const [folder, ...options] of [['last', '--plan=--train=last:2'], ['lora', '--plan=--lora=4', '--plan=--train=8.*']]) {
+  const done = finetune('--train', 'train.safetensors', '--test', 'test.safetensors', '--steps', '60', '--every', '60', '--folder', folder,
+    '--set', 'lr=0.01', ...options);
+  const share = Number(/step 60: .* ([\d.]+) % correct/.exec(done.text)?.[1]);
+  console.log(`${options}: ${share} %`);
+  demand(done.status === 0 && share > 90, `${options}: ${done.text}`);
+  if (folder === 'lora') demand(Number(/^[\d.]+/.exec(node('evaluate.mjs', 'trained.onnx').text)?.[0]) > 90, 'merged adapters do not classify');
+}
 for (const [words, message] of [
   [['--train', 'test.safetensors', '--plan=--bugdet=3', '--folder', 'other'], /no option --bugdet.*\n.*exit code 2/],
   [['--train', 'trained.onnx'], /safetensors: /],
@@ -43,7 +52,7 @@ for (const [words, message] of [
 const all = Dataset.read(readFileSync(at('train.safetensors'))), part = new Dataset(all.rows(Uint32Array.from({ length: 70 }, (_, i) => i)));
 const settings = { lr: 0.002, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.01 };
 async function losses(name, ...ends) {
-  const files = prepare(model, at(name), { mfc, options: ['--budget', 'none'] }), seen = [];
+  const files = prepare(model, at(name), { mfc, options: ['--budget=none'] }), seen = [];
   let trainer;
   for (const end of ends) {
     trainer = await resume(ort, files, quiet);
