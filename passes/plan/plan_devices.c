@@ -178,7 +178,7 @@ static status search(struct model *m, const struct rig *rig, struct pass_context
     int64_t end_ns = plan_end_ns(c, o->seconds);
     status st = plan_placement_make(m, rig, c, &p->placement);
     if (!st && !how->team)
-        st = plan_divide(m, rig, c, &o->objective, &d);
+        st = plan_divide(m, rig, c, &o->objective, end_ns, &d);
     if (st)
         return st;
     struct place_options part = share_of_search(o, d.shard ? WHOLE_SHARE : 1, end_ns);

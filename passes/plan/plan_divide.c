@@ -31,6 +31,7 @@ struct divider {
     struct plan_division *best;
     double best_value;
     struct str considered; // a list for the report
+    struct stop stop;      // no more candidates
 };
 
 // ---- Parts of clusters, and devices for them ----
@@ -171,24 +172,18 @@ static bool place_stages(const struct placement *p, const int32_t *part, struct 
 
 // ---- Candidates ----
 
-static status divide(struct divider *x, struct plan_division *d) {
-    struct diags quiet = diags_make(x->c->arena); // whatever cannot be divided stays whole
-    struct pass_context own = *x->c;
-    own.diags = &quiet;
-    own.options = &d->options;
-    d->model = model_copy(x->m, x->c->arena);
-    if (!d->model || !options_copy(x->c->options, x->c->arena, &d->options))
-        return diag_out_of_memory(x->c->diags);
-    status st = options_set(&d->options, &quiet, "shard", d->shard);
+static status divide(struct divider *x, struct plan_division *d, struct pass_context *c) {
+    d->model = model_copy(x->m, c->arena);
+    if (!d->model || !options_copy(c->options, c->arena, &d->options))
+        return diag_out_of_memory(c->diags);
+    c->options = &d->options;
+    status st = options_set(&d->options, c->diags, "shard", d->shard);
     if (!st)
-        st = pass_run_all(PASS_PIPELINE(&pass_shard, &pass_names, &pass_costs), d->model, &own);
-    if (!st)
-        st = remat_make(d->model->graph, &own, false, &d->placement.remat);
-    return st;
+        st = pass_run_all(PASS_PIPELINE(&pass_shard, &pass_names, &pass_costs), d->model, c);
+    return st ? st : remat_make(d->model->graph, c, false, &d->placement.remat);
 }
 
-static status start(struct divider *x, struct plan_division *d) {
-    struct pass_context *c = x->c;
+static status start(struct divider *x, struct plan_division *d, struct pass_context *c) {
     struct placement *p = &d->placement.problem;
     int32_t *part = parts_of(&d->placement.remat, c->arena);
     if (!part)
@@ -210,13 +205,16 @@ static status start(struct divider *x, struct plan_division *d) {
 
 // The candidate becomes the best if it is. One that cannot be carried out is none.
 static status consider(struct divider *x, struct plan_division d) {
-    status st = divide(x, &d);
-    if (st == ST_LIMIT)
-        return st;
+    if (x->considered.n && stop_now(&x->stop))
+        return ST_OK;
+    struct diags quiet = diags_make(x->c->arena); // what cannot be divided stays whole
+    struct pass_context own = *x->c;
+    own.diags = &quiet;
+    status st = divide(x, &d, &own);
     if (!st)
-        st = start(x, &d);
+        st = start(x, &d, &own);
     if (st)
-        return st == ST_LIMIT ? st : ST_OK;
+        return st == ST_LIMIT ? diag_out_of_memory(x->c->diags) : ST_OK;
     double value = mcmc_value_of_facts(x->objective, &d.placement.problem, &d.facts);
     double over = d.facts.excess_bytes > 0 ? 1 + (double)d.facts.excess_bytes : 0;
     str_addf(&x->considered, "%s%s: ", x->considered.n ? "; " : "", d.summary);
@@ -366,8 +364,13 @@ static status consider_all(struct divider *x, int64_t microbatches) {
     return st;
 }
 
+static double half_of_time(int64_t end_ns) {
+    return end_ns == STOP_NEVER ? INFINITY : (double)(end_ns - stop_clock_ns()) * 1e-9 / 2;
+}
+
 status plan_divide(const struct model *m, const struct rig *rig, struct pass_context *c,
-                   const struct mcmc_objective *objective, struct plan_division *out) {
+                   const struct mcmc_objective *objective, int64_t end_ns,
+                   struct plan_division *out) {
     *out = (struct plan_division){0};
     struct divider x = {.m = m,
                         .rig = rig,
@@ -376,6 +379,7 @@ status plan_divide(const struct model *m, const struct rig *rig, struct pass_con
                         .n_devices = rig->places.n_devices,
                         .best = out,
                         .best_value = INFINITY,
+                        .stop = stop_child(c->stop, half_of_time(end_ns)),
                         .considered = str_make(c->arena)};
     bool is_off = options_flag(c->options, "no-shard") || options_get(c->options, "shard")->list.n;
     const char *micro = options_text(c->options, "microbatches");

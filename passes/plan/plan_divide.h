@@ -17,7 +17,8 @@ struct plan_division {
     struct strategy_facts facts;
 };
 
-// Finds divisions, and the best of them by `objective`: *out->shard is NULL if none is worth it.
-// The placement of a division lives in c->arena.
+// Finds divisions in half of the time until `end_ns`, and the best of them by `objective`:
+// *out->shard is NULL if none is worth it. The placement of a division lives in c->arena.
 status plan_divide(const struct model *m, const struct rig *rig, struct pass_context *c,
-                   const struct mcmc_objective *objective, struct plan_division *out);
+                   const struct mcmc_objective *objective, int64_t end_ns,
+                   struct plan_division *out);
