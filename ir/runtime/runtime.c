@@ -214,20 +214,26 @@ status ort_requests_of(const struct graph *g, bool is_wrapped, struct arena *a, 
     return st;
 }
 
-status runtime_events(const struct model *m, struct ort_setting how, struct arena *a,
-                      struct diags *d, struct ort_events *out) {
+status runtime_requests(const struct model *m, struct ort_setting how, struct arena *a,
+                        struct diags *d, struct ort_requests *out) {
     assert(m && m->graph && how.level < ORT_N_LEVELS && a && d && out);
     bool folds = how.level > ORT_DISABLED && runtime_folds(m->graph);
     bool is_changed = folds || how.level >= ORT_EXTENDED;
     struct model *copy = is_changed ? model_copy(m, a) : NULL;
-    struct ort_requests r;
     status st = is_changed && !copy ? diag_out_of_memory(d) : ST_OK;
     if (!st && folds)
         runtime_fold(copy->graph);
     if (!st && how.level >= ORT_EXTENDED)
         st = runtime_fuse(copy->graph, a, d);
     if (!st)
-        st = ort_requests_of(copy ? copy->graph : m->graph, how.is_wrapped, a, d, &r);
+        st = ort_requests_of(copy ? copy->graph : m->graph, how.is_wrapped, a, d, out);
+    return st;
+}
+
+status runtime_events(const struct model *m, struct ort_setting how, struct arena *a,
+                      struct diags *d, struct ort_events *out) {
+    struct ort_requests r;
+    status st = runtime_requests(m, how, a, d, &r);
     if (!st)
         *out = r.e;
     return st;

@@ -80,8 +80,13 @@ struct ort_setting {
                      // patterns are off
 };
 
-// The requests of one run to ONNX Runtime's allocator (ort_events.h). Nodes are those of m->graph;
-// a fused node is the one whose result it makes.
+// A run at a level, with the graph after its changes (ort_requests.h): that of the model or a copy,
+// whose nodes and values have the same ids. A fused node is the first of those that it replaces.
+struct ort_requests;
+status runtime_requests(const struct model *m, struct ort_setting how, struct arena *a,
+                        struct diags *d, struct ort_requests *out);
+
+// Only its requests to ONNX Runtime's allocator (ort_events.h).
 struct ort_events;
 status runtime_events(const struct model *m, struct ort_setting how, struct arena *a,
                       struct diags *d, struct ort_events *out);

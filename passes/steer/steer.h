@@ -9,14 +9,13 @@
 #include "passes/pass.h"
 
 struct steer_result {
-    // What a session adds to its loaded memory, in any run, at the worst optimization level,
-    // without memory patterns: before and after. Equal if nothing helps.
+    // What a session adds to its initializers and inputs, in any run, at the worst optimization
+    // level, without memory patterns: before and after. Equal if nothing helps.
     int64_t before_bytes, after_bytes;
-    int64_t loaded_bytes; // estimate for the new nodes
-    uint32_t n_nodes;     // new ones
+    uint32_t n_nodes; // new ones
     uint32_t n_plugs, n_holds;
 };
 
 // Tries several heights and keeps the best by simulation of the final graph; control nodes count
-// with their loaded memory. The sizes of all values and workspaces must be known.
+// with the memory of the session for them. The sizes of all values and workspaces must be known.
 status steer_model(struct model *m, struct pass_context *c, struct steer_result *out);

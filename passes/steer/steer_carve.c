@@ -16,36 +16,37 @@ enum { MIN_PART = 16 }; // requests below this part of the node's largest are no
 
 struct carving {
     struct steer_walk *w;
+    struct steer_lane *l;
     uint32_t target[STEER_MAX_REQUESTS]; // items, by address
     uint32_t n_targets;
     int64_t min_bytes; // the smallest target
 };
 
 static int64_t at(const struct carving *c, uint32_t k) {
-    return c->w->fit.at[c->target[k]];
+    return c->l->fit.at[c->target[k]];
 }
 
 static int64_t size(const struct carving *c, uint32_t k) {
-    return c->w->t->items[c->target[k]].n_bytes;
+    return c->l->t->items[c->target[k]].n_bytes;
 }
 
 static void find_targets(struct carving *c) {
-    const struct steer_walk *w = c->w;
+    const struct steer_lane *l = c->l;
     int64_t most = 0;
-    for (uint32_t k = 0; k < w->n_requests; k++)
-        if (w->t->items[w->requests[k]].n_bytes > most)
-            most = w->t->items[w->requests[k]].n_bytes;
+    for (uint32_t k = 0; k < l->n_requests; k++)
+        if (l->t->items[l->requests[k]].n_bytes > most)
+            most = l->t->items[l->requests[k]].n_bytes;
     c->min_bytes = most;
-    for (uint32_t k = 0; k < w->n_requests; k++) {
-        uint32_t i = w->requests[k], n = c->n_targets;
-        if (!w->t->items[i].is_big || w->fit.at[i] < 0 || w->t->items[i].n_bytes < most / MIN_PART)
+    for (uint32_t k = 0; k < l->n_requests; k++) {
+        uint32_t i = l->requests[k], n = c->n_targets;
+        if (!l->t->items[i].is_big || l->fit.at[i] < 0 || l->t->items[i].n_bytes < most / MIN_PART)
             continue;
-        for (; n > 0 && at(c, n - 1) > w->fit.at[i]; n--)
+        for (; n > 0 && at(c, n - 1) > l->fit.at[i]; n--)
             c->target[n] = c->target[n - 1];
         c->target[n] = i;
         c->n_targets++;
-        if (w->t->items[i].n_bytes < c->min_bytes)
-            c->min_bytes = w->t->items[i].n_bytes;
+        if (l->t->items[i].n_bytes < c->min_bytes)
+            c->min_bytes = l->t->items[i].n_bytes;
     }
 }
 
@@ -60,14 +61,16 @@ static uint32_t best_fit(const struct ort_arena *o, int64_t n_bytes) {
 // A plug at this address of the layout; smaller chunks that would take it are filled first.
 static bool plug_at(struct carving *c, int64_t where, int64_t n_bytes, bool is_brief) {
     struct steer_walk *w = c->w;
+    struct steer_lane *l = c->l;
     for (;;) {
-        uint32_t best = best_fit(&w->trial, n_bytes);
+        uint32_t best = best_fit(&l->trial, n_bytes);
         if (!best)
             return false;
-        const struct ort_chunk *chunk = &w->trial.chunks.at[best];
-        if (chunk->region == w->region && steer_address(w, chunk) == where)
-            return steer_add_plug(w, n_bytes, is_brief);
-        if (chunk->n_bytes >= c->min_bytes || !steer_add_plug(w, chunk->n_bytes, true))
+        const struct ort_chunk *chunk = &l->trial.chunks.at[best];
+        if (chunk->region == l->region && steer_address(w, l, chunk) == where)
+            return steer_add_plug(w, l, (struct steer_plug){n_bytes, is_brief});
+        if (chunk->n_bytes >= c->min_bytes ||
+            !steer_add_plug(w, l, (struct steer_plug){chunk->n_bytes, true}))
             return false;
     }
 }
@@ -102,23 +105,21 @@ static bool fill_chunk(struct carving *c, int64_t from, int64_t end) {
 static bool shrink(struct carving *c, int64_t n_bytes) {
     int64_t cut = n_bytes - c->min_bytes + STEER_UNIT_BYTES;
     int64_t half = n_bytes / 2 / STEER_UNIT_BYTES * STEER_UNIT_BYTES;
-    return steer_add_plug(c->w, cut < half ? cut : half, false);
+    return steer_add_plug(c->w, c->l, (struct steer_plug){cut < half ? cut : half, false});
 }
 
-bool steer_carve(struct steer_walk *w) {
-    struct carving c = {.w = w};
+bool steer_carve(struct steer_walk *w, struct steer_lane *l) {
+    struct carving c = {.w = w, .l = l};
     uint32_t best;
+    w->n_plugs = 0;
     find_targets(&c);
-    while (c.n_targets && (best = best_fit(&w->trial, c.min_bytes))) {
-        struct ort_chunk chunk = w->trial.chunks.at[best];
-        int64_t from = steer_address(w, &chunk);
-        bool ok = chunk.region == w->region ? fill_chunk(&c, from, from + chunk.n_bytes)
+    while (c.n_targets && (best = best_fit(&l->trial, c.min_bytes))) {
+        struct ort_chunk chunk = l->trial.chunks.at[best];
+        int64_t from = steer_address(w, l, &chunk);
+        bool ok = chunk.region == l->region ? fill_chunk(&c, from, from + chunk.n_bytes)
                                             : shrink(&c, chunk.n_bytes);
         if (!ok)
             return false;
     }
-    for (uint32_t k = 0; k < w->n_plugs; k++)
-        if (w->plugs[k].is_brief)
-            ort_arena_free(&w->trial, w->plugs[k].chunk);
     return c.n_targets > 0;
 }

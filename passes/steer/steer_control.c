@@ -22,8 +22,7 @@ enum { PLUG_ELEMENT_BYTES = 4 };
 
 struct control {
     struct graph *g;
-    const struct ort_requests *r;
-    const struct steer_trace *t;
+    const struct steer_lanes *l;
     const struct steer_ops *ops;
     struct builder b;
     struct arena *a;
@@ -52,12 +51,6 @@ static value_id read_after(struct control *c, value_id v, value_id token) {
     return token_of(c, BUILD(&c->b, "Unsqueeze", v, token));
 }
 
-static bool can_compress(const struct type *t) {
-    return type_is_static(t) && (t->elem == ELEM_BOOL || t->elem == ELEM_F16 ||
-                                 t->elem == ELEM_BF16 || t->elem == ELEM_F32 ||
-                                 t->elem == ELEM_F64 || t->elem == ELEM_I32 || t->elem == ELEM_I64);
-}
-
 // A token that exists once v does: Compress selects no element.
 static value_id make_token(struct control *c, value_id v) {
     const struct type *t = graph_value(c->g, v)->type;
@@ -69,21 +62,6 @@ static value_id make_token(struct control *c, value_id v) {
     if (t->elem == ELEM_I64)
         return v;
     return declare(c, build_op(&c->b, "Cast", VALUES(v), ATTRS(attr_int("to", ELEM_I64))));
-}
-
-// The smallest output, since a token is one more reader of it.
-static value_id smallest_output(const struct graph *g, node_id id) {
-    const struct node *n = graph_node(g, id);
-    value_id best = VALUE_NONE;
-    int64_t least = 0, size;
-    for (uint32_t k = 0; k < n->n_out; k++) {
-        const struct type *t = n->out[k].i ? graph_value(g, n->out[k])->type : NULL;
-        if (t && can_compress(t) && type_bytes(t, &size) && (!best.i || size < least)) {
-            best = n->out[k];
-            least = size;
-        }
-    }
-    return best;
 }
 
 // The token that passes/rewrite has made from a value, if the file has it before `user`. A second
@@ -105,16 +83,15 @@ static value_id find_token(const struct control *c, value_id v, node_id user) {
     return VALUE_NONE;
 }
 
-// A token that exists after the node; after none: from the start of the step.
-static value_id first_token(struct control *c, node_id after, node_id user) {
-    if (after.i) {
-        value_id v = smallest_output(c->g, after);
-        value_id token = v.i ? find_token(c, v, user) : VALUE_NONE;
-        return token.i || !v.i ? token : make_token(c, v);
+// A token that exists after the value; after none: from the start of the step.
+static value_id first_token(struct control *c, const struct steer_gap *gap) {
+    if (gap->after.i) {
+        value_id token = find_token(c, gap->after, gap->user);
+        return token.i ? token : make_token(c, gap->after);
     }
     for (size_t i = 0; i < c->g->inputs.n; i++) {
         const struct value *v = graph_value(c->g, c->g->inputs.at[i]);
-        if (!v->init && v->type && can_compress(v->type))
+        if (!v->init && v->type && steer_can_follow(v->type))
             return make_token(c, c->g->inputs.at[i]);
     }
     return VALUE_NONE;
@@ -139,29 +116,28 @@ static value_id act(struct control *c, uint32_t k, value_id token) {
     case STEER_PLUG:
         return add_plug(c, k, token);
     case STEER_FREE: // the token of a plug ends it, if nothing was done in between
-        return op->plug + 1 == k && c->ops->list.at[op->plug].event == op->event
+        return op->plug + 1 == k && c->ops->list.at[op->plug].gap == op->gap
                    ? token
                    : read_after(c, c->plug[op->plug], token);
     case STEER_HOLD:
         break;
     }
-    uint32_t storage = c->r->e.buffers.at[op->item].storage;
-    return read_after(c, c->r->s.first[storage], token);
+    return read_after(c, op->value, token);
 }
 
-// The ops from `k` on that act at one place; returns the op after them.
-static uint32_t steer_node(struct control *c, uint32_t k) {
-    uint32_t event = c->ops->list.at[k].event;
-    node_id id = c->r->e.buffers.at[c->r->e.list.at[event].buffer].node;
-    value_id token = first_token(c, c->t->after[event], id);
-    for (; k < c->ops->list.n && c->ops->list.at[k].event == event; k++)
+// The ops from `k` on that act at one gap; returns the op after them.
+static uint32_t steer_gap(struct control *c, uint32_t k) {
+    uint32_t number = c->ops->list.at[k].gap;
+    const struct steer_gap *gap = &c->l->gaps[number];
+    value_id token = first_token(c, gap);
+    for (; k < c->ops->list.n && c->ops->list.at[k].gap == number; k++)
         token = token.i ? act(c, k, token) : token;
-    uint32_t operand = steer_operand(c->g, id, c->place);
-    if (!token.i || operand == graph_node(c->g, id)->n_in)
+    if (!token.i)
         return k;
-    value_id alias = BUILD(&c->b, "Unsqueeze", graph_node(c->g, id)->in[operand], token);
+    value_id alias =
+        BUILD(&c->b, "Unsqueeze", graph_node(c->g, gap->user)->in[gap->operand], token);
     if (alias.i)
-        graph_node(c->g, id)->in[operand] = alias;
+        graph_node(c->g, gap->user)->in[gap->operand] = alias;
     return k;
 }
 
@@ -191,12 +167,11 @@ static bool insert(struct control *c, size_t n_old, const size_t *end_of) {
     return true;
 }
 
-status steer_control(struct graph *g, const struct ort_requests *r, const struct steer_trace *t,
-                     const struct steer_ops *ops, struct arena *a, struct diags *d) {
+status steer_control(struct graph *g, const struct steer_lanes *l, const struct steer_ops *ops,
+                     struct arena *a, struct diags *d) {
     size_t n_nodes = g->nodes.n, n_old = g->order.n;
     struct control c = {.g = g,
-                        .r = r,
-                        .t = t,
+                        .l = l,
                         .ops = ops,
                         .b = builder_make(g, d),
                         .a = a,
@@ -212,11 +187,10 @@ status steer_control(struct graph *g, const struct ort_requests *r, const struct
     for (size_t i = 0; i < n_old; i++)
         c.place[g->order.at[i].i] = (uint32_t)i + 1;
     for (uint32_t k = 0; k < ops->list.n && !c.b.failed;) {
-        uint32_t event = ops->list.at[k].event;
-        node_id id = r->e.buffers.at[r->e.list.at[event].buffer].node;
-        groups[2 * id.i] = g->order.n;
-        k = steer_node(&c, k);
-        groups[2 * id.i + 1] = g->order.n;
+        uint32_t user = l->gaps[ops->list.at[k].gap].user.i;
+        groups[2 * user] = g->order.n;
+        k = steer_gap(&c, k);
+        groups[2 * user + 1] = g->order.n;
     }
     if (c.b.failed)
         return c.b.failed;

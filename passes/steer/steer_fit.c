@@ -160,8 +160,7 @@ static double first_weight(const struct steer_fit *f, uint32_t i) {
     return (double)item(f, i)->n_bytes * (double)(item(f, i)->to - item(f, i)->from + 10);
 }
 
-// Ends an attempt: keeps its changes, or takes them back.
-static void settle(struct steer_fit *f, bool keep) {
+void steer_fit_end(struct steer_fit *f, bool keep) {
     while (f->open.n > 0)
         f->is_open[f->open.at[--f->open.n]] = false;
     while (f->undo.n > 0) {
@@ -172,14 +171,21 @@ static void settle(struct steer_fit *f, bool keep) {
             f->end[u.item] = u.end;
         }
     }
+    for (size_t k = 0; k < f->put.n && !keep; k++)
+        f->is_fixed[f->put.at[k]] = false;
+    if (!keep)
+        f->strays.n = f->n_strays;
+    f->put.n = 0;
 }
 
 bool steer_fit_put(struct steer_fit *f, const struct steer_place *p, uint32_t n,
                    uint32_t max_moves) {
-    size_t n_strays = f->strays.n;
     bool ok = !f->failed;
-    assert(f->open.n == 0 && f->undo.n == 0);
+    assert(f->open.n == 0 && f->undo.n == 0 && f->put.n == 0);
+    f->n_strays = f->strays.n;
     for (uint32_t k = 0; k < n && ok; k++) { // none of them may push another aside
+        ok = VEC_PUSH(f->a, &f->put, p[k].item);
+        f->failed |= !ok;
         f->is_fixed[p[k].item] = true;
         set(f, p[k].item, p[k].at, p[k].end);
     }
@@ -193,11 +199,8 @@ bool steer_fit_put(struct steer_fit *f, const struct steer_place *p, uint32_t n,
             f->failed = true;
     }
     ok = ok && repair(f, max_moves) && !f->failed;
-    settle(f, ok);
-    for (uint32_t k = 0; k < n && !ok; k++)
-        f->is_fixed[p[k].item] = false;
     if (!ok)
-        f->strays.n = n_strays;
+        steer_fit_end(f, false);
     return ok;
 }
 

@@ -32,6 +32,8 @@ struct steer_fit {
     double *weight;       // by item: how hard it is to place
     uint32_t first;       // in t->big: those before it are released
     VEC(uint32_t) strays; // small items that got an address within the layout
+    size_t n_strays;      // before the attempt
+    VEC(uint32_t) put;    // items that the attempt gives their addresses
     VEC(uint32_t) open;   // items without a place
     bool *is_open;
     VEC(struct steer_undo) undo;
@@ -54,7 +56,8 @@ status steer_layout_of(const struct steer_trace *t, struct arena *a, struct diag
 bool steer_fit_make(const struct steer_trace *t, const struct steer_layout *layout, int64_t height,
                     struct arena *a, struct steer_fit *out);
 
-// Gives items their addresses, for good, if the others then still fit; else changes nothing.
-// `max_moves`: how many items may be placed anew.
+// An attempt: gives items their addresses if the others then still fit; false: it changes nothing.
+// `max_moves`: how many items may be placed anew. steer_fit_end then keeps it or takes it back.
 bool steer_fit_put(struct steer_fit *f, const struct steer_place *p, uint32_t n,
                    uint32_t max_moves);
+void steer_fit_end(struct steer_fit *f, bool keep);

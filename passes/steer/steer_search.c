@@ -1,10 +1,8 @@
-// The replay and its choices: see steer_search.h.
-//
-// Big items that die are released only at the next request, so that they can be held instead.
-// Control nodes act just before the first request of a node; they can free the earlier blockers,
-// hold dying items, and allocate up to two plugs of sizes that matter: that of a free chunk, to
-// take it, and the surplus of a chunk over a request or the way to the planned address, to split
-// it. All combinations are tried in the order of the nodes that they need.
+// The choices at the gaps: see steer_search.h. Control nodes act just before the first request of a
+// node; they can free the earlier blockers, hold dying items, and allocate up to two plugs of sizes
+// that matter: that of a free chunk, to take it, and the surplus of a chunk over a request or the
+// way to the planned address, to split it. All combinations are tried in the order of the nodes
+// that they need; one counts when all lanes can follow it.
 #include "passes/steer/steer_search.h"
 
 #include <assert.h>
@@ -15,122 +13,90 @@
 enum {
     MAX_CHOICES = 3000,
     MAX_SIZES = 40,
-    MAX_DYING = 5,   // that are considered for holds
     FEW_MOVES = 150, // of a repair
     MANY_MOVES = 2000,
+    TRY_STEPS = 300, // work of a trial without its repair
 };
 
 // Nodes: control nodes that an op needs.
 enum { NODES_PLACE = 3, NODES_FREE = 2, NODES_HOLD = 4, NODES_PLUG = 7 };
 
-struct choice {
-    bool frees;     // all blockers
-    uint32_t holds; // a bit for each dying item
-    uint32_t n_plugs;
-    int64_t plug[2];
-    bool carves;
-    int32_t n_nodes;
-    uint32_t number;
-};
-
-int64_t steer_address(const struct steer_walk *w, const struct ort_chunk *c) {
-    return c->at - w->trial.regions.at[c->region].at - w->origin;
-}
-
-bool steer_add_plug(struct steer_walk *w, int64_t n_bytes, bool is_brief) {
-    size_t n_regions = w->trial.n_regions;
-    if (w->n_plugs == STEER_MAX_PLUGS)
-        return false;
-    uint32_t chunk = ort_arena_alloc(&w->trial, n_bytes, false);
-    w->plugs[w->n_plugs++] = (struct steer_plug){n_bytes, chunk, is_brief};
-    return chunk && w->trial.n_regions == n_regions;
-}
-
 static bool add_op(struct steer_walk *w, struct steer_op op) {
     w->out->n_plugs += op.kind == STEER_PLUG;
     w->out->n_holds += op.kind == STEER_HOLD;
-    if (VEC_PUSH(w->a, &w->out->list, op))
-        return true;
-    w->fit.failed = true;
-    return false;
+    w->failed |= !VEC_PUSH(w->a, &w->out->list, op);
+    return !w->failed;
 }
 
-// Releases in the trial arena, and plugs; the requests come after it.
-static bool act(struct steer_walk *w, const struct choice *c) {
-    if (!ort_arena_copy(&w->trial, &w->now)) {
-        w->fit.failed = true;
-        return false;
-    }
-    w->n_plugs = 0;
-    for (size_t k = 0; k < w->blockers.n && c->frees; k++)
-        ort_arena_free(&w->trial, w->blockers.at[k].chunk);
-    for (size_t k = 0; k < w->dying.n; k++)
-        if (k >= MAX_DYING || !(c->holds >> k & 1))
-            ort_arena_free(&w->trial, w->chunk[w->dying.at[k]]);
-    for (uint32_t k = 0; k < c->n_plugs; k++)
-        if (!steer_add_plug(w, c->plug[k], false))
-            return false;
-    return !c->carves || steer_carve(w);
+static void add_blocker(struct steer_walk *w, struct steer_blocker b) {
+    w->failed |= !VEC_PUSH(w->a, &w->blockers, b);
 }
 
-// The requests of the node in the trial arena; false: the layout cannot follow.
-static bool place_requests(struct steer_walk *w, uint32_t max_moves) {
-    struct steer_place places[STEER_MAX_REQUESTS];
-    size_t n_regions = w->trial.n_regions;
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < w->n_requests; k++) {
-        uint32_t i = w->requests[k];
-        w->trial_chunk[i] = ort_arena_alloc(&w->trial, w->t->items[i].n_bytes, false);
-        if (!w->trial_chunk[i])
-            continue;
-        const struct ort_chunk *c = &w->trial.chunks.at[w->trial_chunk[i]];
-        bool is_inside = w->is_set_up && c->region == w->region;
-        int64_t at = steer_address(w, c);
-        if (is_inside)
-            places[n++] = (struct steer_place){i, at, at + c->n_bytes};
-        else if (w->t->items[i].is_big)
-            places[n++] = (struct steer_place){i, -1, -1};
-    }
-    bool same = w->trial.n_regions == n_regions || !w->is_set_up;
-    return same && steer_fit_put(&w->fit, places, n, max_moves);
-}
-
-static void record(struct steer_walk *w, const struct choice *c, uint32_t event) {
-    for (size_t k = 0; k < w->blockers.n && c->frees; k++) {
+static void record_frees(struct steer_walk *w, uint32_t gap) {
+    for (size_t k = 0; k < w->blockers.n; k++) {
         struct steer_blocker b = w->blockers.at[k];
-        add_op(w, (struct steer_op){b.item ? STEER_HOLD : STEER_FREE, event, 0, b.op, b.item});
+        add_op(w, (struct steer_op){b.value.i ? STEER_HOLD : STEER_FREE, gap, 0, b.op, b.value});
     }
+    w->blockers.n = 0;
+}
+
+static void record(struct steer_walk *w, const struct steer_choice *c, uint32_t gap) {
     if (c->frees)
-        w->blockers.n = 0;
-    for (size_t k = 0; k < w->dying.n && k < MAX_DYING; k++)
-        if (c->holds >> k & 1 &&
-            !VEC_PUSH(w->a, &w->blockers,
-                      (struct steer_blocker){w->chunk[w->dying.at[k]], w->dying.at[k], 0}))
-            w->fit.failed = true;
-    size_t first = w->out->list.n;
+        record_frees(w, gap);
+    for (uint32_t k = 0; k < w->n_dying; k++) {
+        struct steer_blocker b = {.value = w->dying[k].value};
+        for (uint32_t x = 0; x < w->n_lanes; x++)
+            b.chunk[x] = w->lane[x].chunk[w->dying[k].item[x]];
+        if (c->holds >> k & 1)
+            add_blocker(w, b);
+    }
+    uint32_t first = (uint32_t)w->out->list.n;
     for (uint32_t k = 0; k < w->n_plugs; k++) {
-        uint32_t op = (uint32_t)w->out->list.n;
-        add_op(w, (struct steer_op){STEER_PLUG, event, w->plugs[k].n_bytes, 0, 0});
-        if (!w->plugs[k].is_brief &&
-            !VEC_PUSH(w->a, &w->blockers, (struct steer_blocker){w->plugs[k].chunk, 0, op}))
-            w->fit.failed = true;
+        struct steer_blocker b = {.op = (uint32_t)w->out->list.n};
+        for (uint32_t x = 0; x < w->n_lanes; x++)
+            b.chunk[x] = w->lane[x].plug_chunk[k];
+        add_op(w, (struct steer_op){STEER_PLUG, gap, w->plugs[k].n_bytes, 0, VALUE_NONE});
+        if (!w->plugs[k].is_brief)
+            add_blocker(w, b);
     }
     for (uint32_t k = 0; k < w->n_plugs; k++)
         if (w->plugs[k].is_brief)
-            add_op(w, (struct steer_op){STEER_FREE, event, 0, (uint32_t)first + k, 0});
+            add_op(w, (struct steer_op){STEER_FREE, gap, 0, first + k, VALUE_NONE});
 }
 
-static bool try(struct steer_walk *w, const struct choice *c, uint32_t event, uint32_t max_moves) {
-    if (!act(w, c) || !place_requests(w, max_moves))
-        return false;
-    struct ort_arena was = w->now;
-    w->now = w->trial;
-    w->trial = was;
-    for (uint32_t k = 0; k < w->n_requests; k++)
-        w->chunk[w->requests[k]] = w->trial_chunk[w->requests[k]];
-    record(w, c, event);
-    w->dying.n = 0;
-    return true;
+// What the choice does before the requests, in the trial arenas of all lanes.
+static bool act(struct steer_walk *w, const struct steer_choice *c) {
+    bool ok = true;
+    w->n_plugs = 0;
+    for (; w->n_plugs < c->n_plugs; w->n_plugs++)
+        w->plugs[w->n_plugs] = (struct steer_plug){c->plug[w->n_plugs], false};
+    *w->steps -= TRY_STEPS;
+    if (c->carves) // decides on the plugs of the others
+        ok = steer_lane_act(w, &w->lane[c->carves - 1], c);
+    for (uint32_t x = 0; x < w->n_lanes && ok; x++)
+        ok = x + 1 == c->carves || steer_lane_act(w, &w->lane[x], c);
+    return ok;
+}
+
+static bool try(struct steer_walk *w, const struct steer_choice *c, uint32_t gap,
+                uint32_t max_moves) {
+    uint32_t n = 0;
+    bool ok = act(w, c);
+    for (; n < w->n_lanes && ok; n++) {
+        struct steer_lane *l = &w->lane[n];
+        int64_t before = l->fit.steps;
+        ok = steer_lane_place(w, l, max_moves);
+        *w->steps -= l->fit.steps - before;
+        w->failed |= l->fit.failed || l->now.failed || l->trial.failed;
+        if (!ok)
+            break;
+    }
+    ok = ok && !w->failed;
+    if (ok)
+        record(w, c, gap);
+    for (uint32_t x = 0; x < n; x++)
+        steer_lane_end(&w->lane[x], ok);
+    return ok;
 }
 
 static void add_size(int64_t *sizes, uint32_t *n, int64_t size) {
@@ -141,33 +107,32 @@ static void add_size(int64_t *sizes, uint32_t *n, int64_t size) {
         sizes[(*n)++] = size;
 }
 
-// Sizes of plugs that make a difference in the trial arena.
-static uint32_t find_sizes(const struct steer_walk *w, int64_t *sizes) {
-    uint32_t n = 0;
-    for (size_t f = w->trial.free.n; f-- > 0;) {
-        const struct ort_chunk *c = &w->trial.chunks.at[w->trial.free.at[f]];
-        if (c->region != w->region || c->n_bytes <= w->t->small_bytes)
+// Sizes of plugs that make a difference in a trial arena.
+static void find_sizes(const struct steer_walk *w, const struct steer_lane *l, int64_t *sizes,
+                       uint32_t *n) {
+    for (size_t f = l->trial.free.n; f-- > 0;) {
+        const struct ort_chunk *c = &l->trial.chunks.at[l->trial.free.at[f]];
+        if (c->region != l->region || c->n_bytes <= l->t->small_bytes)
             continue;
-        add_size(sizes, &n, c->n_bytes);
-        for (uint32_t k = 0; k < w->n_requests; k++) {
-            uint32_t i = w->requests[k];
-            int64_t need = w->t->items[i].n_bytes, way = w->fit.at[i] - steer_address(w, c);
-            if (!w->t->items[i].is_big)
+        add_size(sizes, n, c->n_bytes);
+        for (uint32_t k = 0; k < l->n_requests; k++) {
+            uint32_t i = l->requests[k];
+            int64_t need = l->t->items[i].n_bytes, way = l->fit.at[i] - steer_address(w, l, c);
+            if (!l->t->items[i].is_big)
                 continue;
             if (c->n_bytes > need && c->n_bytes < 2 * need)
-                add_size(sizes, &n, c->n_bytes - need);
-            if (w->fit.at[i] >= 0 && way > 0 && way < c->n_bytes)
-                add_size(sizes, &n, way);
+                add_size(sizes, n, c->n_bytes - need);
+            if (l->fit.at[i] >= 0 && way > 0 && way < c->n_bytes)
+                add_size(sizes, n, way);
         }
     }
-    return n;
 }
 
 static uint32_t bits(uint32_t x) {
     return (uint32_t)__builtin_popcount(x);
 }
 
-static bool add_choice(struct choice *list, uint32_t *n, struct choice c) {
+static bool add_choice(struct steer_choice *list, uint32_t *n, struct steer_choice c) {
     if (*n == MAX_CHOICES)
         return false;
     c.number = *n;
@@ -176,22 +141,25 @@ static bool add_choice(struct choice *list, uint32_t *n, struct choice c) {
 }
 
 // The choices that free the blockers or not and hold these items.
-static void add_choices(struct steer_walk *w, struct choice c, struct choice *list, uint32_t *n) {
+static void add_choices(struct steer_walk *w, struct steer_choice c, struct steer_choice *list,
+                        uint32_t *n) {
     int64_t sizes[MAX_SIZES];
+    uint32_t n_sizes = 0;
     c.n_nodes =
         (int32_t)(NODES_HOLD * bits(c.holds) +
                   (c.frees && w->blockers.n ? NODES_PLACE + NODES_FREE * w->blockers.n : 0));
     add_choice(list, n, c);
     if (bits(c.holds) > 1 || !act(w, &c))
         return;
-    uint32_t n_sizes = find_sizes(w, sizes);
+    for (uint32_t x = 0; x < w->n_lanes; x++)
+        find_sizes(w, &w->lane[x], sizes, &n_sizes);
     c.n_nodes += NODES_PLUG + (c.frees && w->blockers.n ? 0 : NODES_PLACE);
     for (uint32_t x = 0; x < n_sizes; x++) {
         c.n_plugs = 1;
         c.plug[0] = sizes[x];
         add_choice(list, n, c);
         for (uint32_t y = 0; y < n_sizes && !c.holds; y++) {
-            struct choice two = c;
+            struct steer_choice two = c;
             two.n_plugs = 2;
             two.plug[1] = sizes[y];
             two.n_nodes += NODES_PLUG - 2;
@@ -201,147 +169,143 @@ static void add_choices(struct steer_walk *w, struct choice c, struct choice *li
 }
 
 static int by_nodes(const void *x, const void *y) {
-    const struct choice *a = x, *b = y;
+    const struct steer_choice *a = x, *b = y;
     if (a->n_nodes != b->n_nodes)
         return a->n_nodes < b->n_nodes ? -1 : 1;
     return (a->number > b->number) - (a->number < b->number);
 }
 
-// Items that die here and can be held come first.
-static uint32_t sort_dying(struct steer_walk *w) {
-    uint32_t n = 0;
-    for (size_t k = 0; k < w->dying.n; k++)
-        if (w->t->items[w->dying.at[k]].can_hold) {
-            uint32_t i = w->dying.at[k];
-            w->dying.at[k] = w->dying.at[n];
-            w->dying.at[n++] = i;
+// What dies here in all lanes and can be held.
+static void find_dying(struct steer_walk *w) {
+    const struct steer_lane *l = &w->lane[0];
+    w->n_dying = 0;
+    for (size_t k = 0; k < l->dying.n && w->n_dying < STEER_MAX_DYING; k++) {
+        const struct ort_buffer *b = &l->t->e->buffers.at[l->dying.at[k]];
+        struct steer_dying d = {.value = b->storage ? l->t->r->s.first[b->storage] : VALUE_NONE};
+        bool ok = d.value.i;
+        for (uint32_t x = 0; x < w->n_lanes && ok; x++) {
+            d.item[x] = w->lanes->item_of[x][d.value.i];
+            ok = d.item[x] && w->lane[x].is_dying[d.item[x]] &&
+                 w->lane[x].t->items[d.item[x]].can_hold;
         }
-    return n < MAX_DYING ? n : MAX_DYING;
+        if (ok)
+            w->dying[w->n_dying++] = d;
+    }
+}
+
+static bool carve(struct steer_walk *w, uint32_t gap, uint32_t max_moves) {
+    for (uint32_t x = 0; x < w->n_lanes && !w->failed; x++) {
+        struct steer_choice c = {.frees = true, .carves = x + 1};
+        if (try(w, &c, gap, max_moves))
+            return true;
+    }
+    return false;
 }
 
 // A node that requests something big. False: nothing helps.
-static bool steer_node(struct steer_walk *w, uint32_t event, struct choice *list) {
+static bool choose(struct steer_walk *w, uint32_t gap, struct steer_choice *list) {
     uint32_t n = 0;
-    if (!w->t->is_gap[event])
-        return try(w, &(struct choice){0}, event, MANY_MOVES);
-    if (try(w, &(struct choice){0}, event, FEW_MOVES))
+    if (try(w, &(struct steer_choice){0}, gap, FEW_MOVES))
         return true;
-    uint32_t n_holds = sort_dying(w);
     for (int frees = w->blockers.n == 0; frees < 2; frees++)
-        for (uint32_t holds = 0; holds < 1u << n_holds; holds++)
-            add_choices(w, (struct choice){.frees = frees, .holds = holds}, list, &n);
+        for (uint32_t holds = 0; holds < 1u << w->n_dying; holds++)
+            add_choices(w, (struct steer_choice){.frees = frees, .holds = holds}, list, &n);
     qsort(list, n, sizeof *list, by_nodes);
-    for (uint32_t k = 0; k < n && !w->fit.failed; k++)
-        if (try(w, &list[k], event, FEW_MOVES))
+    for (uint32_t k = 0; k < n && !w->failed && *w->steps > 0; k++)
+        if (try(w, &list[k], gap, FEW_MOVES))
             return true;
-    struct choice carve = {.frees = true, .carves = true};
-    if (try(w, &carve, event, FEW_MOVES))
+    if (carve(w, gap, FEW_MOVES))
         return true;
-    for (uint32_t k = 0; k < n && k < MAX_CHOICES / 10 && !w->fit.failed; k++)
-        if (try(w, &list[k], event, MANY_MOVES))
+    for (uint32_t k = 0; k < n && k < MAX_CHOICES / 10 && !w->failed && *w->steps > 0; k++)
+        if (try(w, &list[k], gap, MANY_MOVES))
             return true;
-    return try(w, &carve, event, MANY_MOVES);
+    return carve(w, gap, MANY_MOVES);
 }
 
 // A plug that is freed at once leaves a region of its size.
-static bool reserve(struct steer_walk *w, uint32_t event, int64_t region_bytes) {
+static bool reserve(struct steer_walk *w, struct steer_lane *l, int64_t n_bytes) {
+    size_t n_regions = l->now.n_regions;
+    ort_arena_free(&l->now, ort_arena_alloc(&l->now, n_bytes, false));
+    w->failed |= l->now.failed;
+    return l->now.n_regions == n_regions + 1;
+}
+
+static bool add_region(struct steer_walk *w, int64_t region_bytes, uint32_t gap) {
     uint32_t op = (uint32_t)w->out->list.n;
     int64_t n_bytes = region_bytes / 2 + STEER_UNIT_BYTES;
-    size_t n_regions = w->now.n_regions;
-    ort_arena_free(&w->now, ort_arena_alloc(&w->now, n_bytes, false));
-    return w->now.n_regions == n_regions + 1 &&
-           add_op(w, (struct steer_op){STEER_PLUG, event, n_bytes, 0, 0}) &&
-           add_op(w, (struct steer_op){STEER_FREE, event, 0, op, 0});
+    for (uint32_t x = 0; x < w->n_lanes; x++)
+        if (!reserve(w, &w->lane[x], n_bytes))
+            return false;
+    return add_op(w, (struct steer_op){STEER_PLUG, gap, n_bytes, 0, VALUE_NONE}) &&
+           add_op(w, (struct steer_op){STEER_FREE, gap, 0, op, VALUE_NONE});
 }
 
 // The regions, and a plug over what the layout does not use, at the low end.
-static bool set_up(struct steer_walk *w, const struct steer_setup *setup, uint32_t event) {
-    if ((setup->small_region_bytes && !reserve(w, event, setup->small_region_bytes)) ||
-        !reserve(w, event, setup->region_bytes))
+static bool set_up(struct steer_walk *w, const struct steer_setup *setup, uint32_t gap) {
+    if ((setup->small_region_bytes && !add_region(w, setup->small_region_bytes, gap)) ||
+        !add_region(w, setup->region_bytes, gap))
         return false;
     w->is_set_up = true;
-    w->region = (uint32_t)w->now.n_regions - 1;
     w->origin = setup->region_bytes - setup->height;
-    if (w->origin == 0)
-        return true;
     w->base_op = (uint32_t)w->out->list.n;
-    uint32_t chunk = ort_arena_alloc(&w->now, w->origin, false);
-    const struct ort_chunk *c = &w->now.chunks.at[chunk];
-    return c->region == w->region && c->n_bytes == w->origin &&
-           add_op(w, (struct steer_op){STEER_PLUG, event, w->origin, 0, 0});
-}
-
-// The requests of the node that makes the request `event`; returns the event after them.
-static uint32_t gather_requests(struct steer_walk *w, uint32_t event, bool *has_big) {
-    const struct ort_events *e = w->t->e;
-    node_id node = e->buffers.at[e->list.at[event].buffer].node;
-    w->n_requests = 0;
-    *has_big = false;
-    for (; event < e->list.n && e->list.at[event].is_alloc &&
-           e->buffers.at[e->list.at[event].buffer].node.i == node.i;
-         event++) {
-        uint32_t i = e->list.at[event].buffer;
-        if (!w->t->items[i].in_arena || w->n_requests == STEER_MAX_REQUESTS)
+    for (uint32_t x = 0; x < w->n_lanes; x++) {
+        struct steer_lane *l = &w->lane[x];
+        l->region = (uint32_t)l->now.n_regions - 1;
+        if (w->origin == 0)
             continue;
-        w->requests[w->n_requests++] = i;
-        *has_big |= w->t->items[i].is_big;
+        uint32_t chunk = ort_arena_alloc(&l->now, w->origin, false);
+        const struct ort_chunk *c = &l->now.chunks.at[chunk];
+        if (c->region != l->region || c->n_bytes != w->origin)
+            return false;
     }
-    return event;
+    return w->origin == 0 ||
+           add_op(w, (struct steer_op){STEER_PLUG, gap, w->origin, 0, VALUE_NONE});
 }
 
-static bool release(struct steer_walk *w, uint32_t i) {
-    if (w->t->items[i].is_big)
-        return VEC_PUSH(w->a, &w->dying, i);
-    ort_arena_free(&w->now, w->chunk[i]);
-    return true;
-}
-
-static bool walk(struct steer_walk *w, const struct steer_setup *setup, struct choice *list) {
-    const struct ort_events *e = w->t->e;
-    bool ok = true, has_big;
-    for (uint32_t i = 0; i < e->list.n && ok && !w->fit.failed;) {
-        while (w->fit.first < w->t->n_big && w->t->items[w->t->big[w->fit.first]].to <= i)
-            w->fit.first++;
-        if (!e->list.at[i].is_alloc) {
-            ok = release(w, e->list.at[i++].buffer);
-            continue;
+static bool walk(struct steer_walk *w, const struct steer_setup *setup, struct steer_choice *list) {
+    const struct steer_lanes *lanes = w->lanes;
+    bool ok = true;
+    for (uint32_t gap = 0; gap < lanes->n_gaps && ok && *w->steps > 0; gap++) {
+        bool has_big = false;
+        for (uint32_t x = 0; x < w->n_lanes && ok; x++) {
+            ok = steer_lane_run(w, &w->lane[x], lanes->gaps[gap].event[x]);
+            if (ok)
+                steer_lane_gather(&w->lane[x]);
+            has_big |= ok && w->lane[x].has_big;
         }
-        uint32_t next = gather_requests(w, i, &has_big);
-        if (has_big && !w->is_set_up)
-            ok = w->t->is_gap[i] && set_up(w, setup, i);
-        ok = ok && (has_big ? steer_node(w, i, list) : try(w, &(struct choice){0}, i, MANY_MOVES));
-        i = next;
+        if (ok && has_big && !w->is_set_up)
+            ok = set_up(w, setup, gap);
+        if (ok)
+            find_dying(w);
+        ok = ok && choose(w, gap, list);
     }
-    return ok;
+    for (uint32_t x = 0; x < w->n_lanes && ok; x++)
+        ok = steer_lane_run(w, &w->lane[x], w->lane[x].t->n_events);
+    return ok && *w->steps > 0 && !w->failed;
 }
 
-// What still blocks is freed at the last place where something is done.
+// What still blocks is freed at the last gap.
 static void finish(struct steer_walk *w) {
-    uint32_t event = 0;
-    for (uint32_t i = 0; i < w->t->n_events; i++)
-        if (w->t->is_gap[i])
-            event = i;
-    w->dying.n = w->n_plugs = 0;
-    record(w, &(struct choice){.frees = true}, event);
+    uint32_t last = w->lanes->n_gaps - 1;
+    record_frees(w, last);
     if (w->is_set_up && w->origin > 0)
-        add_op(w, (struct steer_op){STEER_FREE, event, 0, w->base_op, 0});
+        add_op(w, (struct steer_op){STEER_FREE, last, 0, w->base_op, VALUE_NONE});
 }
 
-bool steer_search(const struct steer_trace *t, const struct steer_layout *layout,
-                  const struct steer_setup *setup, struct arena *a, struct steer_ops *out) {
-    assert(t && layout && setup && a && out);
+bool steer_search(const struct steer_lanes *l, const struct steer_layout *layout,
+                  const struct steer_setup *setup, int64_t *steps, struct arena *a,
+                  struct steer_ops *out) {
+    assert(l && l->n && layout && setup && steps && a && out);
     assert(setup->region_bytes >= setup->height && setup->height >= setup->region_bytes / 2);
-    struct steer_walk w = {.t = t,
-                           .a = a,
-                           .chunk = ARENA_ARRAY(a, uint32_t, t->n_items + 1),
-                           .trial_chunk = ARENA_ARRAY(a, uint32_t, t->n_items + 1),
-                           .out = out};
-    struct choice *list = ARENA_ARRAY(a, struct choice, MAX_CHOICES);
+    struct steer_walk w = {.lanes = l, .a = a, .n_lanes = l->n, .steps = steps, .out = out};
+    struct steer_choice *list = ARENA_ARRAY(a, struct steer_choice, MAX_CHOICES);
+    bool ok = list != NULL;
     *out = (struct steer_ops){0};
-    if (!w.chunk || !w.trial_chunk || !list || !steer_fit_make(t, layout, setup->height, a, &w.fit))
-        return false;
-    ort_arena_reset(&w.now, a);
+    for (uint32_t x = 0; x < l->n && ok; x++)
+        ok = steer_lane_make(&w, x, &layout[x], setup->height);
+    if (!ok || l->n_gaps == 0)
+        return ok;
     out->found = walk(&w, setup, list);
     finish(&w);
-    return !w.fit.failed && !w.now.failed && !w.trial.failed;
+    return !w.failed;
 }

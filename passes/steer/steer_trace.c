@@ -28,12 +28,13 @@ static bool make_items(struct steer_trace *t, struct arena *a) {
     return true;
 }
 
-// The most bytes alive at one time of the items of at most `limit` bytes.
-static int64_t peak_of(const struct steer_trace *t, int64_t limit) {
+// The most bytes alive at one time of the items in the arena, or beside it, of at most `limit`
+// bytes.
+static int64_t peak_of(const struct steer_trace *t, bool in_arena, int64_t limit) {
     int64_t live = 0, peak = 0;
     for (uint32_t i = 0; i < t->n_events; i++) {
         const struct steer_item *item = &t->items[t->e->list.at[i].buffer];
-        if (!item->in_arena || item->n_bytes > limit)
+        if (item->in_arena != in_arena || item->n_bytes > limit)
             continue;
         live += t->e->list.at[i].is_alloc ? item->n_bytes : -item->n_bytes;
         peak = live > peak ? live : peak;
@@ -47,7 +48,7 @@ static int by_size(const void *x, const void *y) {
 }
 
 // The largest limit for which the items up to it keep to the share.
-static bool weigh(struct steer_trace *t, int64_t share, struct arena *a) {
+static bool find_limit(struct steer_trace *t, int64_t share, struct arena *a) {
     int64_t *sizes = ARENA_ARRAY(a, int64_t, t->n_items + 1);
     if (!sizes)
         return false;
@@ -55,16 +56,24 @@ static bool weigh(struct steer_trace *t, int64_t share, struct arena *a) {
         sizes[i - 1] = t->items[i].n_bytes;
     size_t n = t->n_items > 0 ? t->n_items - 1 : 0, lo = 0, hi = n;
     qsort(sizes, n, sizeof *sizes, by_size);
-    t->peak_bytes = peak_of(t, INT64_MAX);
     while (lo < hi) { // the first size that is too large
         size_t mid = (lo + hi) / 2;
-        if (peak_of(t, sizes[mid]) <= t->peak_bytes / share)
+        if (peak_of(t, true, sizes[mid]) <= t->peak_bytes / share)
             lo = mid + 1;
         else
             hi = mid;
     }
     t->small_bytes = lo ? sizes[lo - 1] : 0;
-    t->small_peak_bytes = peak_of(t, t->small_bytes);
+    return true;
+}
+
+static bool weigh(struct steer_trace *t, struct steer_weight w, struct arena *a) {
+    t->peak_bytes = peak_of(t, true, INT64_MAX);
+    t->plain_peak_bytes = peak_of(t, false, INT64_MAX);
+    t->small_bytes = w.small_bytes;
+    if (w.small_bytes < 0 && !find_limit(t, w.small_share, a))
+        return false;
+    t->small_peak_bytes = peak_of(t, true, t->small_bytes);
     if (!(t->big = ARENA_ARRAY(a, uint32_t, t->n_items + 1)))
         return false;
     for (uint32_t i = 0; i < t->n_events; i++) {
@@ -121,17 +130,23 @@ static bool touches_big(const struct graph *g, const struct storage *s, const bo
     return false;
 }
 
-uint32_t steer_operand(const struct graph *g, node_id id, const uint32_t *place) {
+bool steer_can_follow(const struct type *t) {
+    return type_is_static(t) && (t->elem == ELEM_BOOL || t->elem == ELEM_F16 ||
+                                 t->elem == ELEM_BF16 || t->elem == ELEM_F32 ||
+                                 t->elem == ELEM_F64 || t->elem == ELEM_I32 || t->elem == ELEM_I64);
+}
+
+// The smallest output, since a token is one more reader of it.
+static value_id smallest_output(const struct graph *g, node_id id) {
     const struct node *n = graph_node(g, id);
-    uint32_t best = n->n_in, n_in = n->op == OP_Reshape ? 1 : n->n_in;
-    for (uint32_t k = 0; k < n_in; k++) {
-        const struct value *v = n->in[k].i ? graph_value(g, n->in[k]) : NULL;
-        if (!v || v->init || v->sparse_init || !type_is_static(v->type) ||
-            (v->def.i && graph_node(g, v->def)->op == OP_Constant))
-            continue;
-        node_id def = best < n->n_in ? graph_value(g, n->in[best])->def : NODE_NONE;
-        if (best == n->n_in || place[v->def.i] < place[def.i])
-            best = k;
+    value_id best = VALUE_NONE;
+    int64_t least = 0, size;
+    for (uint32_t k = 0; k < n->n_out; k++) {
+        const struct type *t = n->out[k].i ? graph_value(g, n->out[k])->type : NULL;
+        if (t && steer_can_follow(t) && type_bytes(t, &size) && (!best.i || size < least)) {
+            best = n->out[k];
+            least = size;
+        }
     }
     return best;
 }
@@ -162,35 +177,32 @@ static bool prepare(const struct graph *g, const struct storage *s, const struct
     return true;
 }
 
-// Control nodes run before a node that requests something big and after the latest node before it
-// that makes or reads something big, if the file has the two in this order.
-static bool find_gaps(const struct graph *g, struct node_list order, const struct storage *s,
-                      struct steer_trace *t, struct arena *a) {
+// Control nodes run after the latest node before that makes or reads something big, if the file has
+// the two in this order.
+static bool find_openings(const struct ort_requests *r, struct steer_trace *t, struct arena *a) {
+    const struct graph *g = r->g;
     struct places p;
     node_id last = NODE_NONE;
-    t->is_gap = ARENA_ARRAY(a, bool, t->n_events + 1);
-    t->after = ARENA_ARRAY(a, node_id, t->n_events + 1);
-    if (!t->is_gap || !t->after || !prepare(g, s, t, a, &p))
+    t->openings = ARENA_ARRAY(a, struct steer_opening, t->n_events + 1);
+    if (!t->openings || !prepare(g, &r->s, t, a, &p))
         return false;
-    for (size_t i = 0; i < order.n; i++) {
-        node_id id = order.at[i];
+    for (size_t i = 0; i < r->order.n; i++) {
+        node_id id = r->order.at[i];
         uint32_t event = p.first[id.i];
         bool in_order = p.in_file[last.i] < p.in_file[id.i];
-        if (event && p.requests[id.i] && in_order &&
-            steer_operand(g, id, p.in_file) < graph_node(g, id)->n_in) {
-            t->is_gap[event - 1] = true;
-            t->after[event - 1] = last;
-        }
-        if (in_order && touches_big(g, s, p.is_big, id))
+        value_id after = last.i ? smallest_output(g, last) : VALUE_NONE;
+        if (event && p.requests[id.i] && in_order && (!last.i || after.i))
+            t->openings[t->n_openings++] = (struct steer_opening){after, id, event - 1};
+        if (in_order && touches_big(g, &r->s, p.is_big, id))
             last = id;
     }
     return true;
 }
 
-bool steer_trace_of(const struct ort_requests *r, int64_t small_share, struct arena *a,
+bool steer_trace_of(const struct ort_requests *r, struct steer_weight w, struct arena *a,
                     struct steer_trace *out) {
-    assert(r && small_share > 0 && a && out);
-    *out = (struct steer_trace){.e = &r->e};
-    return make_items(out, a) && weigh(out, small_share, a) && find_holdable(r->g, &r->s, out, a) &&
-           find_gaps(r->g, r->order, &r->s, out, a);
+    assert(r && (w.small_share > 0 || w.small_bytes >= 0) && a && out);
+    *out = (struct steer_trace){.r = r, .e = &r->e};
+    return make_items(out, a) && weigh(out, w, a) && find_holdable(r->g, &r->s, out, a) &&
+           find_openings(r, out, a);
 }

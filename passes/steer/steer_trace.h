@@ -1,6 +1,6 @@
-// The requests of a step in the form that the search for a layout reads (steer.h): sizes as the
-// arena rounds them, lifetimes as positions in the list of events, and the places where control
-// nodes can be inserted.
+// The requests of a step at one optimization level, in the form that the search reads (steer.h):
+// sizes as the arena rounds them, lifetimes as positions in the list of events, and the events
+// before which control nodes can run (steer_gaps.h joins those of all levels).
 #pragma once
 
 #include "ir/runtime/ort_requests.h"
@@ -15,7 +15,16 @@ struct steer_item {
     bool can_hold; // a control node may read it to delay its release
 };
 
+// Control nodes can run before the first request of a node that requests something big.
+struct steer_opening {
+    value_id after; // the latest big node before it makes this, so the control nodes wait for it;
+                    // none: from the start of the step
+    node_id user;   // that requests
+    uint32_t event;
+};
+
 struct steer_trace {
+    const struct ort_requests *r;
     const struct ort_events *e;
     struct steer_item *items; // by buffer; [0] is unused
     uint32_t n_items, n_events;
@@ -23,17 +32,19 @@ struct steer_trace {
     uint32_t n_big;
     int64_t small_bytes;      // items of at most this size are not big
     int64_t small_peak_bytes; // of these, alive at one time
-    int64_t peak_bytes;       // of all
-    bool *is_gap;   // by event: the first request of a node, before which control nodes can run
-    node_id *after; // by event: they run after this node; none: from the start of the step
+    int64_t peak_bytes;       // of all in the arena
+    int64_t plain_peak_bytes; // of those beside the arena
+    struct steer_opening *openings;
+    uint32_t n_openings;
 };
 
-// `small_share`: small items together are never more than one part in this many of the peak. False:
-// out of memory.
-bool steer_trace_of(const struct ort_requests *r, int64_t small_share, struct arena *a,
+// Small items together are never more than one part in `small_share` of the peak, or, with
+// `small_bytes` >= 0, have at most this size. False: out of memory.
+struct steer_weight {
+    int64_t small_share, small_bytes;
+};
+bool steer_trace_of(const struct ort_requests *r, struct steer_weight w, struct arena *a,
                     struct steer_trace *out);
 
-// The operand of a node through which it can be made to wait: computed or an input, and the
-// earliest in the file, so that producers and consumers that are adjacent stay so; n_in: none.
-// `place`: by node, its position in the file.
-uint32_t steer_operand(const struct graph *g, node_id id, const uint32_t *place);
+// Whether a control node can wait for this value.
+bool steer_can_follow(const struct type *t);
