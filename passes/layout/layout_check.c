@@ -13,6 +13,7 @@ struct replay {
     struct diags *d;
     uint32_t *content; // per value; 0: not in the arena
     int64_t *bytes;    // per value
+    bool *is_product;  // per value: of no elements, or a view of it; no byte of it is stored
     struct layout_owners owners;
     struct layout_clock clock;
     node_id *touched; // [content * n_streams + stream]: the last node there that reads or makes it;
@@ -47,9 +48,17 @@ static bool in_arena(const struct replay *r, int64_t offset, int64_t n_bytes) {
            end <= r->claim->arena_bytes;
 }
 
+// Whether a node reads no element of its operands.
+static bool reads_nothing(const struct replay *r, node_id user) {
+    enum op op = user.i ? graph_node(r->g, user)->op : OP_UNKNOWN;
+    return op == OP_Shape || op_info(op)->flags & OPF_VIEW;
+}
+
 // A value that is in the arena must still be there.
 static void read_value(void *to, value_id v, node_id user) {
     struct replay *r = to;
+    if (v.i && r->is_product[v.i] && !reads_nothing(r, user))
+        fail(r, user, "reads elements of \"%s\", which are not stored", name_of(r, v));
     if (!v.i || r->st || !r->content[v.i])
         return;
     int64_t at = r->claim->offset[v.i];
@@ -127,9 +136,22 @@ static bool is_view(const struct replay *r, const struct node *n, uint32_t out) 
            r->bytes[n->in[0].i] == r->bytes[n->out[0].i];
 }
 
+// A matrix product without elements to multiply, or a view of one. Control nodes make them, and
+// read nothing but their shape (passes/steer).
+static bool is_product(const struct replay *r, const struct node *n) {
+    if (op_info(n->op)->flags & OPF_VIEW)
+        return n->n_in && r->is_product[n->in[0].i];
+    const struct type *x =
+        n->op == OP_MatMulInteger && n->in[0].i ? graph_value(r->g, n->in[0])->type : NULL;
+    return type_is_static(x) && x->rank == 2 && x->dims[1].size == 0;
+}
+
 static void make_value(struct replay *r, node_id id, uint32_t out) {
     const struct node *n = graph_node(r->g, id);
     value_id v = n->out[out];
+    r->is_product[v.i] = out == 0 && is_product(r, n);
+    if (r->is_product[v.i])
+        return;
     int64_t at = r->claim->offset[v.i];
     bool is_persistent = n->op == OP_Constant || (op_info(n->op)->flags & OPF_VIEW && out == 0 &&
                                                   n->n_in && n->in[0].i && !r->content[n->in[0].i]);
@@ -191,9 +213,10 @@ static status prepare(struct replay *r) {
     size_t n_streams = r->claim->stream ? r->claim->n_streams : 1;
     r->content = ARENA_ARRAY(r->a, uint32_t, g->values.n);
     r->bytes = ARENA_ARRAY(r->a, int64_t, g->values.n);
+    r->is_product = ARENA_ARRAY(r->a, bool, g->values.n);
     r->touched = arena_array(r->a, g->values.n + g->nodes.n, n_streams * sizeof(node_id));
     r->previous = ARENA_ARRAY(r->a, node_id, n_streams);
-    if (!r->content || !r->bytes || !r->touched || !r->previous)
+    if (!r->content || !r->bytes || !r->is_product || !r->touched || !r->previous)
         return diag_out_of_memory(r->d);
     return r->claim->stream
                ? layout_clock_make(g, r->claim->stream, r->claim->n_streams, r->a, r->d, &r->clock)

@@ -5,6 +5,7 @@
 #include "passes/plan/plan.h"
 #include "passes/plan/plan_bound.h"
 #include "passes/remat/remat.h"
+#include "passes/steer/steer.h"
 
 struct planning {
     struct model *m;
@@ -24,6 +25,7 @@ struct planning {
     const struct options *forms[2]; // with --runtime-shapes hidden, known
     int form;
     int64_t finish_ns; // how long the rest takes, once there is a schedule
+    bool steers;       // plans that need it are steered (passes/steer)
     bool is_pass;      // only the schedule is applied; control nodes are another pass's
 };
 
@@ -35,8 +37,9 @@ static inline bool plan_is_stopped(const struct planning *k) {
 struct trial {
     int64_t peak_bytes, plain_peak_bytes, fused_peak_bytes, liveness_bytes;
     struct remat_result result;
-    const char *top; // the largest tensors at the peak, as text
-    int form;        // of struct planning
+    const char *top;            // the largest tensors at the peak, as text
+    int form;                   // of struct planning
+    struct steer_recipe recipe; // of its control nodes for the arena
 };
 
 // The cheapest schedule so far whose plan fits the budget.
@@ -59,7 +62,8 @@ status plan_search(struct planning *k, struct plan_incumbent *best);
 // plan_trial.c: the schedule becomes the plan, in the model itself.
 status plan_apply(struct planning *k, struct model *m, const struct remat *r, struct steps steps,
                   struct remat_result *out);
-// The same on a copy of the step, which is measured and freed.
+// The same on a copy of the step, which is measured and freed. The copy is steered if its peak is
+// over the budget, or to be the least.
 status plan_try(struct planning *k, const struct remat *r, struct steps steps, struct trial *out);
 // Less than the cost of the schedule where parts of a recomputed cluster are dead.
 int64_t plan_cost(const struct planning *k, const struct trial *t);

@@ -1,5 +1,7 @@
 // From the baseline step to a plan for one device: the search (plan_search.c) or a given schedule,
 // applied to the step, with its numbers. The promise is about the peak of the runtime model.
+#include <string.h>
+
 #include "ir/copy.h"
 #include "passes/plan/plan_inner.h"
 
@@ -42,6 +44,8 @@ static status finish(struct planning *k, const struct plan_incumbent *best) {
     k->form = best->trial.form;
     if (!st)
         st = plan_apply(k, k->m, best->problem, best->schedule.steps, &applied);
+    if (!st)
+        st = steer_repeat(k->m, k->c, best->trial.recipe);
     if (st)
         return st;
     out->planned = true;
@@ -75,6 +79,8 @@ static status open_planning(struct planning *k) {
     struct runtime_report baseline;
     k->out->runtime = options_text(c->options, "runtime");
     runtime_find(k->out->runtime, &k->runtime); // the option has no other values
+    k->steers = k->runtime == RUNTIME_ORT && !k->is_pass &&
+                strcmp(options_text(c->options, "steer"), "on") == 0;
     k->hooks = k->watch ? k->watch->hooks : remat_hooks(c);
     struct arena scratch = arena_make(c->arena->mem);
     int64_t start_ns = stop_clock_ns();

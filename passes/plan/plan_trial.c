@@ -41,6 +41,24 @@ status plan_apply(struct planning *k, struct model *m, const struct remat *r, st
     return st;
 }
 
+// Whether control nodes for the arena may be worth their cost.
+static bool needs_steering(const struct planning *k, const struct model *m, const struct trial *t) {
+    int64_t budget = k->budget_bytes;
+    return k->steers && m->is_wrapped && t->liveness_bytes < t->peak_bytes &&
+           (k->settings.dual || (t->peak_bytes > budget && t->liveness_bytes <= budget));
+}
+
+static status steer(struct planning *k, struct model *m, struct arena *a, struct trial *out) {
+    struct stop until = {.deadline_ns = k->end_ns, .parent = k->c->stop};
+    struct pass_context c = *k->c;
+    struct steer_result r;
+    c.stop = &until;
+    c.arena = a;
+    status st = steer_model(m, &c, &r);
+    out->recipe = r.recipe;
+    return st || !r.n_nodes ? st : measure(k, m, a, out);
+}
+
 static status try_form(struct planning *k, const struct remat *r, struct steps steps,
                        struct trial *out) {
     struct arena scratch = arena_make(k->c->arena->mem);
@@ -50,6 +68,9 @@ static status try_form(struct planning *k, const struct remat *r, struct steps s
     out->form = k->form;
     if (!st)
         st = measure(k, copy, &scratch, out);
+    out->recipe = (struct steer_recipe){0};
+    if (!st && needs_steering(k, copy, out))
+        st = steer(k, copy, &scratch, out);
     arena_free(&scratch);
     return st;
 }

@@ -13,10 +13,11 @@
 #include "passes/steer/steer_control.h"
 #include "passes/steer/steer_search.h"
 
-enum { SMALL_SHARE = 200, MIN_SMALL_REGION = 4 << 20, TABLE_SHARE = 32 };
+enum { SMALL_SHARE = 100, MIN_SMALL_REGION = 4 << 20, TABLE_SHARE = 32 };
 
-#define MIN_OPSET 15         // Shape of a part of the dimensions
-#define MAX_STEPS 2000000000 // of all searches: some seconds
+#define MIN_OPSET     15        // Shape of a part of the dimensions
+#define MAX_STEPS     200000000 // of all searches: some seconds
+#define ATTEMPT_STEPS 60000000  // of one
 
 struct steering {
     struct model *m;
@@ -24,9 +25,7 @@ struct steering {
     struct ort_requests requests[ORT_N_LEVELS];
     struct steer_lanes lanes;
     struct steer_layout layout[STEER_MAX_LANES];
-    struct steer_ops best;
-    uint32_t best_lanes; // that the best search has followed
-    int64_t steps;       // of work that are left
+    int64_t steps; // of work that are left
     struct steer_result *out;
 };
 
@@ -82,38 +81,45 @@ static int64_t planned_bytes(const struct steering *s, const struct steer_setup 
     for (uint32_t x = 0; x < s->lanes.n; x++)
         if (s->lanes.trace[x].plain_peak_bytes > plain)
             plain = s->lanes.trace[x].plain_peak_bytes;
-    return setup->height + setup->region_bytes / TABLE_SHARE + 2 * setup->small_region_bytes +
+    return setup->height + setup->region_bytes / TABLE_SHARE + 3 * setup->small_region_bytes +
            plain + ort_loaded_graph_bytes(g, true);
+}
+
+// Searches at one height, and inserts what is found into the graph of `m`.
+static status insert(struct steering *s, struct model *m, const struct steer_setup *setup,
+                     struct steer_ops *ops) {
+    int64_t steps = ATTEMPT_STEPS;
+    struct arena *a = s->c->arena;
+    if (!steer_search(&s->lanes, s->layout, setup, &steps, a, ops))
+        return diag_out_of_memory(s->c->diags);
+    s->steps -= ATTEMPT_STEPS - steps;
+    return ops->found ? steer_control(m->graph, &s->lanes, ops, a, s->c->diags) : ST_OK;
 }
 
 // One height; keeps its result if it is the best so far. `*as_planned`: no other height is better.
 static status attempt(struct steering *s, int32_t slack_permille, bool *as_planned) {
     struct arena a = arena_make(s->c->arena->mem);
-    struct diags *d = s->c->diags;
     struct steer_setup setup = choose_setup(s, slack_permille);
-    struct steer_ops ops;
-    int64_t n_bytes = 0;
+    struct steer_ops ops = {0};
     struct model *copy = model_copy(s->m, &a);
-    status st = copy ? ST_OK : diag_out_of_memory(d);
-    if (!st && !steer_search(&s->lanes, s->layout, &setup, &s->steps, s->c->arena, &ops))
-        st = diag_out_of_memory(d);
-    bool found = !st && ops.found;
-    if (found)
-        st = steer_control(copy->graph, &s->lanes, &ops, &a, d);
-    if (found && !st)
-        st = simulate(copy, s->c->arena->mem, d, &n_bytes);
-    uint32_t n_nodes = copy ? (uint32_t)(copy->graph->nodes.n - s->m->graph->nodes.n) : 0;
-    if (found && !st)
-        pass_progress(s->c, "steer: height %lld: %lld B, %u plugs, %u holds, %u nodes",
-                      (long long)setup.height, (long long)n_bytes, ops.n_plugs, ops.n_holds,
-                      n_nodes);
-    *as_planned = found && !st && n_bytes <= planned_bytes(s, &setup, copy->graph);
-    if (!st && found && n_bytes < s->out->after_bytes) {
-        s->best = ops;
-        s->best_lanes = s->lanes.n;
-        *s->out =
-            (struct steer_result){s->out->before_bytes, n_bytes, n_nodes, ops.n_plugs, ops.n_holds};
-    }
+    int64_t n_bytes = INT64_MAX;
+    status st = copy ? insert(s, copy, &setup, &ops) : diag_out_of_memory(s->c->diags);
+    if (ops.found && !st)
+        st = simulate(copy, s->c->arena->mem, s->c->diags, &n_bytes);
+    if (!st)
+        pass_progress(s->c,
+                      "steer: height %lld in %u lanes: %lld B, %u plugs, %u holds, %lld steps left",
+                      (long long)setup.height, s->lanes.n, ops.found ? (long long)n_bytes : -1LL,
+                      ops.n_plugs, ops.n_holds, (long long)s->steps);
+    *as_planned = ops.found && !st && n_bytes <= planned_bytes(s, &setup, copy->graph);
+    if (!st && n_bytes < s->out->after_bytes)
+        *s->out = (struct steer_result){.before_bytes = s->out->before_bytes,
+                                        .after_bytes = n_bytes,
+                                        .n_nodes =
+                                            (uint32_t)(copy->graph->nodes.n - s->m->graph->nodes.n),
+                                        .n_plugs = ops.n_plugs,
+                                        .n_holds = ops.n_holds,
+                                        .recipe = {s->lanes.n, slack_permille}};
     arena_free(&a);
     return st;
 }
@@ -139,13 +145,13 @@ static status make_lanes(struct steering *s) {
     return st;
 }
 
-// The heights, from the smallest.
+// The heights, from the smallest: success is not monotone, and a search that fails is short.
 static status search(struct steering *s) {
-    static const int32_t slacks[] = {10, 20, 30, 40, 60, 80, 110, 150, 200};
+    static const int32_t slacks[] = {10, 20, 30, 40, 60, 80, 110, 150, 200, 270, 350, 450};
     bool as_planned = false;
     status st = steer_gaps_find(&s->lanes, s->c->arena) ? ST_OK : diag_out_of_memory(s->c->diags);
     for (size_t i = 0; i < sizeof slacks / sizeof *slacks && !st && !as_planned; i++)
-        if (s->steps > 0 && !(s->c->stop && stop_raised(s->c->stop)))
+        if (s->steps > 0 && !(s->c->stop && stop_now(s->c->stop)))
             st = attempt(s, slacks[i], &as_planned);
     return st;
 }
@@ -160,16 +166,25 @@ status steer_model(struct model *m, struct pass_context *c, struct steer_result 
     st = make_lanes(&s);
     if (st || !s.lanes.trace[0].n_big)
         return st;
-    uint32_t n_lanes = s.lanes.n;
     st = search(&s);
-    struct steer_lanes all = s.lanes;
-    s.lanes.n = 1;
-    if (!st && !out->n_nodes && n_lanes > 1)
+    if (!st && !out->n_nodes && s.lanes.n > 1) {
+        s.lanes.n = 1;
         st = search(&s);
-    if (!st && out->n_nodes)
-        st = steer_control(m->graph, s.best_lanes == 1 ? &s.lanes : &all, &s.best, c->arena,
-                           c->diags);
-    return st;
+    }
+    return st || !out->n_nodes ? st : steer_repeat(m, c, out->recipe);
+}
+
+status steer_repeat(struct model *m, struct pass_context *c, struct steer_recipe recipe) {
+    struct steering s = {.m = m, .c = c, .steps = MAX_STEPS};
+    struct steer_ops ops;
+    status st = recipe.n_lanes ? make_lanes(&s) : ST_OK;
+    if (st || !recipe.n_lanes)
+        return st;
+    s.lanes.n = recipe.n_lanes;
+    struct steer_setup setup = choose_setup(&s, recipe.slack_permille);
+    if (!steer_gaps_find(&s.lanes, c->arena))
+        return diag_out_of_memory(c->diags);
+    return insert(&s, m, &setup, &ops);
 }
 
 static status run(struct model *m, struct pass_context *c) {
@@ -182,9 +197,16 @@ static status run(struct model *m, struct pass_context *c) {
     return st;
 }
 
+static const struct option_spec options[] = {
+    {"Budget", 0, OPTION_GROUP, NULL, NULL, 0, 0, NULL},
+    {"steer", 0, OPTION_CHOICE, "on|off", "on", 0, 0,
+     "whether plans for ONNX Runtime get control nodes that keep its arena to a layout"},
+    {0}};
+
 const struct pass pass_steer = {
     .name = "steer",
     .summary = "make ONNX Runtime's arena keep to a layout",
     .needs = FACT_TOPO | FACT_SHAPES | FACT_COSTS,
+    .options = options,
     .run = run,
 };

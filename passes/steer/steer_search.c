@@ -15,7 +15,8 @@ enum {
     MAX_SIZES = 40,
     FEW_MOVES = 150, // of a repair
     MANY_MOVES = 2000,
-    TRY_STEPS = 300, // work of a trial without its repair
+    GAP_STEPS = 5000000, // work for one gap
+    TRY_STEPS = 100,     // work of a trial beside its chunks and its repair
 };
 
 // Nodes: control nodes that an op needs.
@@ -70,7 +71,8 @@ static bool act(struct steer_walk *w, const struct steer_choice *c) {
     w->n_plugs = 0;
     for (; w->n_plugs < c->n_plugs; w->n_plugs++)
         w->plugs[w->n_plugs] = (struct steer_plug){c->plug[w->n_plugs], false};
-    *w->steps -= TRY_STEPS;
+    for (uint32_t x = 0; x < w->n_lanes; x++)
+        *w->steps -= TRY_STEPS + (int64_t)w->lane[x].now.chunks.n;
     if (c->carves) // decides on the plugs of the others
         ok = steer_lane_act(w, &w->lane[c->carves - 1], c);
     for (uint32_t x = 0; x < w->n_lanes && ok; x++)
@@ -205,18 +207,20 @@ static bool carve(struct steer_walk *w, uint32_t gap, uint32_t max_moves) {
 // A node that requests something big. False: nothing helps.
 static bool choose(struct steer_walk *w, uint32_t gap, struct steer_choice *list) {
     uint32_t n = 0;
+    int64_t enough = *w->steps - GAP_STEPS;
     if (try(w, &(struct steer_choice){0}, gap, FEW_MOVES))
         return true;
     for (int frees = w->blockers.n == 0; frees < 2; frees++)
         for (uint32_t holds = 0; holds < 1u << w->n_dying; holds++)
             add_choices(w, (struct steer_choice){.frees = frees, .holds = holds}, list, &n);
     qsort(list, n, sizeof *list, by_nodes);
-    for (uint32_t k = 0; k < n && !w->failed && *w->steps > 0; k++)
+    for (uint32_t k = 0; k < n && !w->failed && *w->steps > enough; k++)
         if (try(w, &list[k], gap, FEW_MOVES))
             return true;
     if (carve(w, gap, FEW_MOVES))
         return true;
-    for (uint32_t k = 0; k < n && k < MAX_CHOICES / 10 && !w->failed && *w->steps > 0; k++)
+    enough -= GAP_STEPS;
+    for (uint32_t k = 0; k < n && k < MAX_CHOICES / 10 && !w->failed && *w->steps > enough; k++)
         if (try(w, &list[k], gap, MANY_MOVES))
             return true;
     return carve(w, gap, MANY_MOVES);
@@ -269,8 +273,10 @@ static bool walk(struct steer_walk *w, const struct steer_setup *setup, struct s
         bool has_big = false;
         for (uint32_t x = 0; x < w->n_lanes && ok; x++) {
             ok = steer_lane_run(w, &w->lane[x], lanes->gaps[gap].event[x]);
+            uint32_t end =
+                gap + 1 < lanes->n_gaps ? lanes->gaps[gap + 1].event[x] : w->lane[x].t->n_events;
             if (ok)
-                steer_lane_gather(&w->lane[x]);
+                steer_lane_gather(&w->lane[x], end);
             has_big |= ok && w->lane[x].has_big;
         }
         if (ok && has_big && !w->is_set_up)

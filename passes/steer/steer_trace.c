@@ -155,7 +155,7 @@ struct places {
     uint32_t *in_file; // by node: its position in the file, from 1
     bool *is_big;      // by storage
     bool *requests;    // by node: something big
-    uint32_t *first;   // by node: the event of its first request, from 1; 0: it has none
+    uint32_t *first;   // by node: the event of its first request when it runs, from 1; 0: none
 };
 
 static bool prepare(const struct graph *g, const struct storage *s, const struct steer_trace *t,
@@ -171,7 +171,8 @@ static bool prepare(const struct graph *g, const struct storage *s, const struct
         bool is_big = t->items[t->e->list.at[i].buffer].is_big;
         p->is_big[b->storage] |= is_big && b->storage;
         p->requests[b->node.i] |= is_big;
-        if (t->e->list.at[i].is_alloc)
+        uint32_t first = p->first[b->node.i]; // an If requests some of the outputs before
+        if (t->e->list.at[i].is_alloc && (first == 0 || first == i + 2))
             p->first[b->node.i] = i + 1;
     }
     return true;

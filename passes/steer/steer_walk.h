@@ -5,7 +5,7 @@
 #include "ir/runtime/ort_arena.h"
 #include "passes/steer/steer_search.h"
 
-enum { STEER_MAX_PLUGS = 64, STEER_MAX_REQUESTS = 32, STEER_MAX_DYING = 5 };
+enum { STEER_MAX_PLUGS = 64, STEER_MAX_REQUESTS = 32, STEER_MAX_PLACES = 128, STEER_MAX_DYING = 5 };
 
 // An allocation that steers: a plug, or a tensor that is held.
 struct steer_blocker {
@@ -75,8 +75,9 @@ bool steer_lane_make(struct steer_walk *w, uint32_t number, const struct steer_l
                      int64_t height);
 // Replays the events before `event`, where nothing is chosen; false: the layout cannot follow.
 bool steer_lane_run(struct steer_walk *w, struct steer_lane *l, uint32_t event);
-// Reads the requests of the node of the next event.
-void steer_lane_gather(struct steer_lane *l);
+// Reads the requests of the node of the next event, and how far a trial goes: to before the event
+// `end`, through the last request, since nothing can be chosen for those after the node.
+void steer_lane_gather(struct steer_lane *l, uint32_t end);
 // What a choice does before the requests, in the trial arena; false: it is not possible.
 bool steer_lane_act(struct steer_walk *w, struct steer_lane *l, const struct steer_choice *c);
 // Then the requests; false: the layout cannot follow. Else steer_lane_end keeps the trial, or not.
