@@ -1,4 +1,5 @@
 // Costs of products: MatMul, Gemm, Einsum, attention and recurrent layers.
+#include "ir/storage.h"
 #include "passes/cost/cost.h"
 #include "passes/shape/einsum.h"
 
@@ -11,6 +12,10 @@ void cost_inner_product(struct cost *c, int64_t n, int64_t inner) {
 }
 
 void cost_matmul(struct cost *c) {
+    if (storage_is_unwritten(c->s.g, c->s.n)) { // no elements to multiply: nothing is written
+        c->bytes = 0;
+        return;
+    }
     cost_inner_product(c, cost_out(c, 0), cost_dim(c, 0, -1));
 }
 
