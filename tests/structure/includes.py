@@ -64,6 +64,7 @@ MODULES = {
     "frontend/inputs": (BASE + TABLES + ["passes/cost", "passes/remat", "solver/model"], ["jansson"]),
     "frontend/tools": (BASE + DOORS + ["ir/check", "ir/runtime", "ir/state", "passes", "passes/layout", "passes/param",
                                        "passes/plan", "passes/remat", "backend", "backend/report", "frontend"], []),
+    "frontend/tools/inspect": (BASE + ["ir/runtime", "passes", "passes/param", "passes/plan"], []),
     "frontend": (BASE + ["solver/solve.h", "solver/model", "solver/check", "ir/state", "ir/text", "ir/wrapper", "backend", "backend/onnx", "passes", "passes/plan",
                          "passes/rewrite/wrap.h", "frontend/onnx", "frontend/inputs", "frontend/tools"], []),
     "frontend/cli": (BASE + ["solver/model", "solver/solve.h", "solver/curve.h", "solver/place.h", "solver/place/team.h",
@@ -71,7 +72,7 @@ MODULES = {
     "frontend/cli/commands": (BASE + DOORS + ["ir/text", "solver/check", "solver/mip/worker.h", "solver/place/team.h",
                                      "solver/modal", "solver/stages/stage_search.h", "passes",
                                      "passes/layout", "passes/plan", "backend", "backend/report", "frontend",
-                                     "frontend/inputs", "frontend/tools", "frontend/cli"], ["jansson"]),
+                                     "frontend/inputs", "frontend/tools", "frontend/tools/inspect", "frontend/cli"], ["jansson"]),
     "examples": ([], ["mfc.h", "mfc/"]),
 }
 

@@ -3,7 +3,7 @@
 
 #include "frontend/cli/cli.h"
 #include "frontend/load.h"
-#include "frontend/tools/inspect.h"
+#include "frontend/tools/inspect/inspect.h"
 #include "ir/devices.h"
 
 static status run(struct cli *c) {
@@ -27,7 +27,7 @@ static status run(struct cli *c) {
         st = load_save(m, c->arguments[1], format, NULL, &c->diags);
     const char *json = options_text(&c->options, "json");
     if (!st && json)
-        st = inspect_write(m, json, &c->arena, &c->diags);
+        st = inspect_write(m, NULL, json, &c->arena, &c->diags);
     model_close(m);
     return st;
 }

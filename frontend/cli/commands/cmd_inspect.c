@@ -5,16 +5,27 @@
 #include "frontend/inputs/cost_files.h"
 #include "frontend/inputs/rig.h"
 #include "frontend/load.h"
-#include "frontend/tools/inspect.h"
+#include "frontend/tools/inspect/inspect.h"
+#include "frontend/tools/inspect/inspect_peaks.h"
 #include "frontend/tools/tasks.h"
 #include "ir/base/file.h"
 
 // Text to standard output, unless the JSON goes there.
 static status show(struct cli *c, const struct model *m) {
     const char *path = options_text(&c->options, "json");
-    status st =
-        path && strcmp(path, "-") == 0 ? ST_OK : inspect_print(&c->out, m, &c->options, &c->diags);
-    return st || !path ? st : inspect_write(m, path, &c->arena, &c->diags);
+    bool has_text = !path || strcmp(path, "-") != 0;
+    struct arena scratch = arena_make(&c->mem);
+    struct pass_context context = cli_context(c, &scratch);
+    struct inspect_peaks peaks;
+    status st = inspect_peaks(m, &context, &peaks);
+    if (!st && has_text)
+        st = inspect_print(&c->out, m, &c->options, &c->diags);
+    if (!st && has_text)
+        inspect_peaks_print(&c->out, &peaks);
+    if (!st && path)
+        st = inspect_write(m, &peaks, path, &c->arena, &c->diags);
+    arena_free(&scratch);
+    return st;
 }
 
 // With --json the placement problem (docs/placement.md), which `mfc place` takes.
@@ -62,12 +73,15 @@ static const struct option_spec inspect_options[] = {
 
 const struct command cmd_inspect = {
     .name = "inspect",
-    .summary = "show what is in a model: opsets, operators, bytes",
+    .summary = "show what is in a model: opsets, operators, bytes, memory",
     .arguments = "MODEL",
     .description =
         "Prints the opsets of the model, its inputs and outputs, its nodes by operator, the "
         "bytes of its parameters and of its activations as far as their shapes are declared, and "
-        "which tensors are trained, frozen and constant, with the reason.",
+        "which tensors are trained, frozen and constant, with the reason. Predicts the peak memory "
+        "of "
+        "the model on the runtime and that of its training step, without planning. Of a plan, "
+        "prints the figures that it claims.",
     .min_arguments = 1,
     .max_arguments = 1,
     .options = inspect_options,

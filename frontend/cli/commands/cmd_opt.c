@@ -7,7 +7,7 @@
 #include "frontend/cli/cli.h"
 #include "frontend/inputs/cost_files.h"
 #include "frontend/load.h"
-#include "frontend/tools/inspect.h"
+#include "frontend/tools/inspect/inspect.h"
 #include "ir/text/text.h"
 #include "passes/pass.h"
 
@@ -140,7 +140,7 @@ static status write_result(struct cli *c, const struct model *m) {
         st = load_save(m, to ? to : "-", format, NULL, &c->diags);
     else if (!shown && !json)
         st = print_model(&c->out, m, ".", &c->diags);
-    return st || !json ? st : inspect_write(m, json, &c->arena, &c->diags);
+    return st || !json ? st : inspect_write(m, NULL, json, &c->arena, &c->diags);
 }
 
 static status optimize(struct cli *c) {

@@ -1,6 +1,6 @@
 // Parameters and constants of a model: see inspect_params.h. The roles are those that the pass grad
 // takes (passes/param/param_roles.h), on the model as it is in its file.
-#include "frontend/tools/inspect_params.h"
+#include "frontend/tools/inspect/inspect_params.h"
 
 #include <string.h>
 

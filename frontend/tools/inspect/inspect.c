@@ -1,11 +1,12 @@
 // The contents of a model: see inspect.h. One walk over all graphs, including the bodies of control
 // flow and of functions, counts nodes by operator and adds up bytes; then they are printed.
-#include "frontend/tools/inspect.h"
+#include "frontend/tools/inspect/inspect.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/tools/inspect_params.h"
+#include "frontend/tools/inspect/inspect_params.h"
+#include "frontend/tools/inspect/inspect_peaks.h"
 #include "ir/base/checked.h"
 #include "ir/base/file.h"
 #include "ir/json/json_write.h"
@@ -250,7 +251,8 @@ static void json_operators(struct json_writer *w, const struct inspection *x) {
     json_write_end(w);
 }
 
-static void json_inspection(struct str *out, const struct inspection *x) {
+static void json_inspection(struct str *out, const struct inspection *x,
+                            const struct inspect_peaks *peaks) {
     const struct graph *g = x->m->graph;
     struct json_writer w = json_write_document(out, JSON_WRITE_COMPACT, "mfc-inspection");
     json_head(&w, x->m);
@@ -259,6 +261,8 @@ static void json_inspection(struct str *out, const struct inspection *x) {
     json_operators(&w, x);
     json_tally(&w, "parameters", &x->parameters);
     json_tally(&w, "activations", &x->activations);
+    if (peaks)
+        inspect_peaks_json(&w, peaks);
     inspect_params_json(&w, &x->params);
     json_write_finish(&w);
 }
@@ -287,12 +291,13 @@ status inspect_print(struct str *out, const struct model *m, const struct option
     return ST_OK;
 }
 
-status inspect_write(const struct model *m, const char *path, struct arena *a, struct diags *d) {
+status inspect_write(const struct model *m, const struct inspect_peaks *peaks, const char *path,
+                     struct arena *a, struct diags *d) {
     struct inspection x;
     struct str json = str_make(a);
     status st = inspect(a, d, m, NULL, &x);
     if (st)
         return st;
-    json_inspection(&json, &x);
+    json_inspection(&json, &x, peaks);
     return output_text(a, d, path, &json);
 }
