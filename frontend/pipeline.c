@@ -15,10 +15,12 @@
 #include "frontend/inputs/cost_files.h"
 #include "frontend/inputs/rig.h"
 #include "frontend/load.h"
+#include "frontend/micro_batches.h"
 #include "frontend/tools/split_plan.h"
 #include "frontend/tools/training_state.h"
 #include "frontend/tools/weights.h"
 #include "frontend/version.h"
+#include "passes/accumulate.h"
 #include "passes/plan/step.h"
 
 // The model for inference without a plan: its weights are constants again.
@@ -44,6 +46,13 @@ static status make_step(struct pipeline *p) {
     return step_make_costed(p->model, &c);
 }
 
+static status finish_plan(struct model *m, struct pass_context *c, struct plan_facts *f) {
+    status st = plan_figures(f->step, m, c, f);
+    if (!st)
+        st = plan_check(m, c, f);
+    return st ? st : plan_facts_write(m, f, c->diags);
+}
+
 status pipeline_plan(struct pipeline *p) {
     struct model *m = p->model;
     struct pass_context *c = p->context;
@@ -59,7 +68,10 @@ status pipeline_plan(struct pipeline *p) {
     r->cost_model = cost_files_describe(c->arena, c->options, c->costs, rig);
     if (p->passes)
         return pass_run_text(p->passes, m, c);
-    st = make_step(p);
+    if (accumulate_steps(c->options) == ACCUMULATE_AUTO)
+        st = micro_batches_choose(p);
+    if (!st)
+        st = make_step(p);
     if (!st)
         st = step_record(m, c->options, c->diags);
     bool infers = options_flag(c->options, "inference");
@@ -69,16 +81,9 @@ status pipeline_plan(struct pipeline *p) {
     st = rig ? plan_devices(m, rig, c, &p->devices_how, r) : plan_memory(m, c, p->watch, r);
     if (!st && !r->planned && infers)
         return stay_itself(p);
-    if (st || !r->planned)
-        return st;
-
-    if (!rig)
+    if (!st && r->planned && !rig)
         st = plan_lay_out(m, c);
-    if (!st)
-        st = plan_figures(r->step, m, c, r);
-    if (!st)
-        st = plan_check(m, c, r);
-    return st ? st : plan_facts_write(m, r, c->diags);
+    return st || !r->planned ? st : finish_plan(m, c, r);
 }
 
 static status usage(struct diags *d, const char *text) {
@@ -119,7 +124,13 @@ status pipeline_check_options(struct options *o, struct diags *d) {
     if (!has_rig && strcmp(options_text(o, "annotate"), "onnx") == 0)
         return usage(d, "--annotate onnx needs --rig: without it there is one device");
     status st = check_mode(o, d);
-    if (!st && (options_int(o, "accumulate") > 1) != options_given(o, "update"))
+    int64_t n_steps = accumulate_steps(o);
+    bool has_bytes = options_given(o, "budget") && !remat_is_off(o) && !has_rig;
+    if (!st && n_steps == ACCUMULATE_AUTO && !has_bytes)
+        st = usage(d, "--accumulate auto needs a --budget, which the micro-batches are to meet");
+    if (!st && n_steps < 0)
+        st = usage(d, "--accumulate: must be a whole number from 1 on, or auto");
+    if (!st && (n_steps > 1 || n_steps == ACCUMULATE_AUTO) != options_given(o, "update"))
         st = usage(d, "--accumulate and --update belong together: the second is the file of the "
                       "step that applies the accumulated gradients");
     return st;
@@ -141,6 +152,26 @@ static bool is_set(const struct pipeline *p, const char *option, const char *val
     return strcmp(options_text(p->context->options, option), value) == 0;
 }
 
+// Updates are elementwise: mostly they need no plan to meet the budget of the step.
+static status plan_update(struct pipeline *p, struct pass_context *c) {
+    int64_t peak, budget = p->facts.budget_bytes;
+    struct plan_facts f = plan_facts_none();
+    if (!p->facts.planned || !plan_facts_is_known(budget))
+        return ST_OK;
+    status st = plan_measure_step(p->unchanged, c, &peak);
+    char *text = str_format(c->arena, "%lldB", (long long)budget);
+    struct options o;
+    if (st || peak <= budget)
+        return st;
+    if (!text || !options_copy(c->options, c->arena, &o))
+        return diag_out_of_memory(c->diags);
+    c->options = &o;
+    st = options_set(&o, c->diags, "budget", text);
+    if (!st)
+        st = plan_memory(p->unchanged, c, NULL, &f);
+    return st || !f.planned ? st : finish_plan(p->unchanged, c, &f);
+}
+
 // The step that applies accumulated gradients, made of the model as it was read.
 static status make_update(struct pipeline *p, struct pass_context *c) {
     struct options o;
@@ -150,7 +181,9 @@ static status make_update(struct pipeline *p, struct pass_context *c) {
     c->options = &o;
     if (!st)
         st = step_make_costed(p->unchanged, c);
-    return st ? st : step_record(p->unchanged, &o, c->diags);
+    if (!st)
+        st = step_record(p->unchanged, &o, c->diags);
+    return st ? st : plan_update(p, c);
 }
 
 static status write_start(struct pipeline *p, const char *path, struct outputs *together) {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ir/keys.h"
+#include "passes/accumulate.h"
 #include "passes/shape/shape.h"
 #include "passes/update/update.h"
 
@@ -28,8 +29,9 @@ static const struct option_spec options[] = {
      "whose gradients overflow; dynamic: it is state that finds its size"},
     {"keep-grads", 0, OPTION_FLAG, NULL, NULL, 0, 0,
      "keep the gradients as outputs beside the updates"},
-    {"accumulate", 0, OPTION_INT, "N", "1", 1, 1000000,
-     "add the gradients of N steps before an update, which is a step of its own (--update)"},
+    {"accumulate", 0, OPTION_TEXT, "N", "1", 0, 0,
+     "add the gradients of N steps before an update, which is a step of its own (--update); auto: "
+     "divide the batch so that a sample takes the least time within --budget"},
     {"gradients", 0, OPTION_CHOICE, "computed|inputs", "computed", 0, 0,
      "inputs: only the update, of gradients that come from outside as inputs grad(NAME)"},
     {0}};
@@ -293,7 +295,7 @@ static status record_start(struct update *u, struct model *m) {
 
 static void update_all(struct update *u, const char *kind) {
     const struct options *o = u->c->options;
-    int64_t n_steps = options_int(o, "accumulate");
+    int64_t n_steps = accumulate_steps(o);
     bool is_outside = strcmp(options_text(o, "gradients"), "inputs") == 0;
     for (size_t i = 0; i < u->pairs.n && is_outside && !u->b.failed; i++)
         take_from_outside(u, &u->pairs.at[i], n_steps > 1 ? "sum" : "grad");
@@ -325,6 +327,10 @@ static status check_options(struct pass_context *c) {
     if (options_flag(c->options, "nesterov") && strcmp(kind, "momentum") != 0)
         return diag_error(c->diags, DIAG_USAGE, loc_none(),
                           "--nesterov is a form of --optimizer momentum");
+    if (accumulate_steps(c->options) < 1)
+        return diag_error(c->diags, DIAG_USAGE, loc_none(),
+                          "--accumulate %s: must be a number from 1 to %d, or auto with mfc MODEL",
+                          options_text(c->options, "accumulate"), MAX_ACCUMULATE);
     if (options_given(c->options, "clip-norm") && options_real(c->options, "clip-norm") <= 0)
         return diag_error(c->diags, DIAG_USAGE, loc_none(), "--clip-norm must be more than 0");
     return ST_OK;
@@ -352,7 +358,7 @@ static status run(struct model *m, struct pass_context *c) {
     g->outputs.n = kept;
     if (strcmp(options_text(c->options, "gradients"), "inputs") == 0)
         st = drop_model(&u, m);
-    else if (options_int(c->options, "accumulate") == 1)
+    else if (accumulate_steps(c->options) == 1)
         st = patterns_close(c, &u.no_decay, "parameter");
     return st ? st : record_start(&u, m);
 }
