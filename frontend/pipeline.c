@@ -112,6 +112,10 @@ static status check_mode(struct options *o, struct diags *d) {
         st = usage(d, "--inference plans the model itself: no --loss, --lora, --train");
     if (!st && evaluates)
         st = refuse_training(o, "eval", d);
+    bool overflows = !evaluates && strcmp(options_text(o, "mixed"), "f16") == 0 &&
+                     strcmp(options_text(o, "optimizer"), "none") != 0;
+    if (!st && overflows && !options_given(o, "loss-scale"))
+        st = options_set(o, d, "loss-scale", "dynamic");
     return st || !evaluates || plans ? st : options_set(o, d, "budget", "none");
 }
 

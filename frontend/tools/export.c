@@ -53,8 +53,11 @@ static status misfit(struct exporter *x, const struct tensor *t, const struct ty
     type_print(&have, type);
     type_print(&wanted, want);
     return diag_error(x->c->diags, DIAG_STATE, loc_path(x->m->path, t->name),
-                      "is %s in the model, but %s in the state", str_text(&wanted),
-                      str_text(&have));
+                      "is %s in the model, but %s in the state%s", str_text(&wanted),
+                      str_text(&have),
+                      options_given(x->c->options, "head")
+                          ? ""
+                          : "; a step made with --head is exported with the same --head");
 }
 
 // A parameter of 16 bits of which the state has a copy of 32.
@@ -149,6 +152,9 @@ status export_model(struct model *m, const struct tensors *state, struct pass_co
     if (pairs_get(&m->metadata, KEY_OPTIONS))
         return diag_error(c->diags, DIAG_USAGE, loc_file(m->path),
                           "this is a training step of mfc; give the model that it was made from");
+    status head = pass_run(&pass_head, m, c); // with the option of the step
+    if (head)
+        return head;
     for (size_t i = 0; i < state->list.n; i++) {
         status one = replace(&x, state->list.at[i]);
         st = st ? st : one;

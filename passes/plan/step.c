@@ -12,16 +12,17 @@
 // second, divided as --shard says; with --eval, the first and the third; with --inference the last
 // one alone, where operators stay whole that the runtime has.
 static const struct pass *const step_passes[] = {
-    &pass_inline,    &pass_upgrade,  &pass_truncate,   &pass_shapes,    &pass_fold,
-    &pass_decompose, &pass_fold,     &pass_unroll,     &pass_fold,      &pass_simplify,
-    &pass_dce,       &pass_loss,     &pass_lora,       &pass_grad,      &pass_optimizer,
-    &pass_fold,      &pass_simplify, &pass_dce,        &pass_names,     &pass_shard,
-    &pass_evaluate,  &pass_fold,     &pass_simplify,   &pass_dce,       &pass_inline,
-    &pass_upgrade,   &pass_truncate, &pass_shapes,     &pass_inference, &pass_fold,
-    &pass_simplify,  &pass_dce,      &pass_overridable};
+    &pass_eval_export, &pass_inline,    &pass_upgrade,   &pass_truncate, &pass_head,
+    &pass_shapes,      &pass_fold,      &pass_decompose, &pass_fold,     &pass_unroll,
+    &pass_fold,        &pass_simplify,  &pass_dce,       &pass_loss,     &pass_lora,
+    &pass_mixed,       &pass_grad,      &pass_optimizer, &pass_fold,     &pass_simplify,
+    &pass_dce,         &pass_names,     &pass_shard,     &pass_evaluate, &pass_fold,
+    &pass_simplify,    &pass_dce,       &pass_inline,    &pass_upgrade,  &pass_truncate,
+    &pass_shapes,      &pass_inference, &pass_fold,      &pass_simplify, &pass_dce,
+    &pass_overridable};
 
 enum {
-    N_FORWARD = 13,
+    N_FORWARD = 16,
     N_GRADIENTS = 7,
     N_EVALUATION = 4,
     N_INFERENCE = 9,

@@ -81,6 +81,8 @@ static const struct option_spec export_options[] = {
     {"output", 'o', OPTION_TEXT, "FILE", NULL, 0, 0,
      "the model to write (.onnx, .mfc or .dot), or what training has changed of it, without the "
      "optimizer's state (.safetensors); - is stdout"},
+    {"head", 0, OPTION_TEXT, "CLASSES[:NAME]", NULL, 0, 0,
+     "the option that the step was made with"},
     {"json", 0, OPTION_TEXT, "FILE", NULL, 0, 0,
      "also write the counts of tensors as JSON; - is stdout"},
     {0}};
