@@ -107,9 +107,11 @@ static status check_mode(struct options *o, struct diags *d) {
     if (evaluates && infers)
         return usage(d, "--eval and --inference: the first has a loss, the second has none");
     status st = infers ? refuse_training(o, "inference", d) : ST_OK;
-    if (!st && infers &&
-        (options_given(o, "loss") || options_given(o, "lora") || options_given(o, "train")))
-        st = usage(d, "--inference plans the model itself: no --loss, --lora, --train");
+    static const char *const steps[] = {"loss", "lora", "train", "head", "mixed"};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && !st && infers; i++)
+        if (options_given(o, steps[i]))
+            st = diag_error(d, DIAG_USAGE, loc_none(),
+                            "--inference plans the model itself, without --%s", steps[i]);
     if (!st && evaluates)
         st = refuse_training(o, "eval", d);
     bool overflows = !evaluates && strcmp(options_text(o, "mixed"), "f16") == 0 &&
