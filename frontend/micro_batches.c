@@ -1,13 +1,13 @@
 // The number of micro-batches: see micro_batches.h. Recomputation and smaller batches both trade
 // time for memory; which is cheaper depends on the model. Every candidate is planned within the
-// same bytes, for a share of the time, and its time is that of its runs and of one update.
+// same bytes, and its time is that of its runs and of one update.
 #include "frontend/micro_batches.h"
 
 #include "ir/copy.h"
 #include "passes/plan/step.h"
 
-#define MAX_CANDIDATES 6   // divisors of the batch, the smallest first
-#define SHARE_SECONDS  4.0 // of a candidate, unless --time says otherwise
+#define MAX_CANDIDATES 6 // divisors of the batch, the smallest first
+#define TIME_SHARE     4 // of --time is for a candidate; without it, each has the default
 
 struct chooser {
     struct pipeline *p;
@@ -18,20 +18,24 @@ struct chooser {
     int64_t n_best;
 };
 
-static status set_number(struct options *o, struct diags *d, const char *name, const char *format,
-                         double x) {
-    char *text = str_format(d->arena, format, x);
+// `text`: of str_format.
+static status set_text(struct options *o, struct diags *d, const char *name, const char *text) {
     return text ? options_set(o, d, name, text) : diag_out_of_memory(d);
+}
+
+static status set_number(struct options *o, struct diags *d, const char *name, int64_t n) {
+    return set_text(o, d, name, str_format(d->arena, "%lld", (long long)n));
 }
 
 // The options of one candidate.
 static status set_candidate(const struct chooser *k, struct options *o, int64_t n,
                             struct diags *d) {
-    status st = set_number(o, d, "accumulate", "%.0f", (double)n);
+    status st = set_number(o, d, "accumulate", n);
     if (!st && n > 1)
-        st = set_number(o, d, "batch", "%.0f", (double)(k->batch / n));
-    return st || !k->budget_bytes ? st
-                                  : set_number(o, d, "budget", "%.0fB", (double)k->budget_bytes);
+        st = set_number(o, d, "batch", k->batch / n);
+    if (!st && k->budget_bytes)
+        st = set_text(o, d, "budget", str_format(d->arena, "%lldB", (long long)k->budget_bytes));
+    return st;
 }
 
 // The batch of a training step: the first dimension of its first input of data.
@@ -90,8 +94,9 @@ static status try_number(struct chooser *k, const struct pass_context *outer, in
     struct model *m = model_copy(k->p->model, k->scratch);
     bool ok = m && options_copy(outer->options, k->scratch, &o);
     status st = ok ? set_candidate(k, &o, n, &own) : diag_out_of_memory(outer->diags);
-    if (!st && !options_given(&o, "time") && !options_given(&o, "work"))
-        st = set_number(&o, &own, "time", "%g", SHARE_SECONDS);
+    if (!st && options_given(&o, "time"))
+        st = set_text(&o, &own, "time",
+                      str_format(k->scratch, "%g", options_seconds(&o, "time") / TIME_SHARE));
     if (!st)
         st = step_make_costed(m, &c);
     if (!st)

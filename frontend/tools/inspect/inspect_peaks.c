@@ -96,11 +96,21 @@ static void print_peak(struct str *out, const char *label, const struct inspect_
         return;
     str_addf(out, "  %-14s ", label);
     if (p->why)
-        str_addf(out, "not known: %s", p->why);
+        str_add(out, "not known: ");
     else
         str_add_bytes(out, p->n_bytes);
     if (!p->why && *p->top)
-        str_addf(out, "; largest: %s", p->top);
+        str_add(out, "; largest: ");
+    str_add_visible(out, p->why ? p->why : p->top, false);
+    str_add_char(out, '\n');
+}
+
+// Names and metadata of a file may hold anything, such as line breaks.
+static void print_text(struct str *out, const char *label, const char *text) {
+    if (!text)
+        return;
+    str_addf(out, "  %-14s ", label);
+    str_add_visible(out, text, false);
     str_add_char(out, '\n');
 }
 
@@ -113,8 +123,7 @@ static void print_plan(struct str *out, const struct plan_facts *f) {
     if (!plan_facts_is_known(f->peak_bytes))
         return;
     str_addf(out, "plan, as its metadata claim (mfc verify checks it)\n");
-    if (f->runtime)
-        str_addf(out, "  %-14s %s\n", "runtime", f->runtime);
+    print_text(out, "runtime", f->runtime);
     print_bytes(out, "budget", f->budget_bytes);
     print_bytes(out, "peak", f->peak_bytes);
     print_bytes(out, "baseline peak", f->baseline_bytes);
@@ -129,14 +138,13 @@ static void print_plan(struct str *out, const struct plan_facts *f) {
 
 // Lines of the record as one line.
 static void print_options(struct str *out, const char *text) {
-    str_addf(out, "  %-14s ", "options");
-    for (const char *at = text; *at; at++) {
+    struct str line = str_make(out->arena);
+    for (const char *at = text; *at; at++)
         if (*at != '\n')
-            str_add_char(out, *at);
+            str_add_char(&line, *at);
         else if (at[1])
-            str_add(out, ", ");
-    }
-    str_add_char(out, '\n');
+            str_add(&line, ", ");
+    print_text(out, "options", str_text(&line));
 }
 
 void inspect_peaks_print(struct str *out, const struct inspect_peaks *p) {
@@ -150,8 +158,7 @@ void inspect_peaks_print(struct str *out, const struct inspect_peaks *p) {
         return;
     print_plan(out, &p->plan);
     str_add(out, "step of mfc\n");
-    if (p->loss)
-        str_addf(out, "  %-14s %s\n", "loss", p->loss);
+    print_text(out, "loss", p->loss);
     if (p->options && *p->options)
         print_options(out, p->options);
 }
