@@ -248,6 +248,8 @@ static status compare(struct numbering *s, const struct model *step, const struc
                       uint32_t **in_plan) {
     status st = check_opsets(s, step, plan);
     const uint32_t *in_step = st ? NULL : number_model(s, step, true);
+    if (!(s->reordered = ARENA_ARRAY(s->a, bool, plan->graph->values.n)))
+        s->failed = diag_out_of_memory(s->d);
     *in_plan = in_step ? number_model(s, plan, false) : NULL;
     if (st || !*in_plan)
         return st ? st : s->failed;
@@ -263,19 +265,32 @@ static status compare(struct numbering *s, const struct model *step, const struc
 }
 
 static struct numbering numbering_make(struct arena *a, struct diags *d) {
-    struct numbering s = {
-        .a = a, .d = d, .by_key = map_make(a), .large_by_name = map_make(a), .key = str_make(a)};
+    struct numbering s = {.a = a,
+                          .d = d,
+                          .by_key = map_make(a),
+                          .by_operand = map_make(a),
+                          .large_by_name = map_make(a),
+                          .key = str_make(a)};
     if (!VEC_PUSH(a, &s.classes, (struct equiv_class){.in_step = true}))
         s.failed = diag_out_of_memory(d);
     return s;
 }
 
 status equivalence_check(const struct model *step, const struct model *plan, struct diags *d) {
-    assert(step && step->graph && plan && plan->graph && d);
+    struct equivalence unread;
+    return equivalence_find(step, plan, d, &unread);
+}
+
+status equivalence_find(const struct model *step, const struct model *plan, struct diags *d,
+                        struct equivalence *out) {
+    assert(step && step->graph && plan && plan->graph && d && out);
     struct arena scratch = arena_make(plan->arena->mem);
     struct numbering s = numbering_make(&scratch, d);
     uint32_t *in_plan;
     status st = s.failed ? s.failed : compare(&s, step, plan, &in_plan);
+    *out = (struct equivalence){.n_outputs = plan->graph->outputs.n};
+    for (size_t i = 0; !st && i < plan->graph->outputs.n; i++)
+        out->n_reordered += s.reordered[plan->graph->outputs.at[i].i];
     arena_free(&scratch);
     return st;
 }

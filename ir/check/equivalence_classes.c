@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "ir/base/limits.h"
-#include "ir/check/equivalence_inner.h"
+#include "ir/check/equivalence_parts.h"
 
 void equiv_key(struct numbering *s, char kind) {
     s->key.n = 0;
@@ -37,6 +37,11 @@ static void put_text(struct numbering *s, const char *text) {
 struct equiv_class *equiv_at(struct numbering *s, uint32_t class) {
     assert(class < s->classes.n);
     return &s->classes.at[class];
+}
+
+bool equiv_is_known(const struct numbering *s) {
+    int64_t class;
+    return map_get(&s->by_key, s->key.at, s->key.n, &class);
 }
 
 uint32_t equiv_intern(struct numbering *s, bool *is_new) {
@@ -220,9 +225,8 @@ static uint32_t function_class(struct numbering *s, const struct function *f, si
     return s->functions[at] = equiv_intern(s, &is_new);
 }
 
-// The key of a node, without the output slot.
-static void put_node(struct numbering *s, const struct graph *g, node_id id, const uint32_t *in,
-                     uint32_t n_in, const uint32_t *classes) {
+void equiv_put_node(struct numbering *s, const struct graph *g, node_id id, const uint32_t *in,
+                    uint32_t n_in, const uint32_t *classes) {
     const struct node *n = graph_node(g, id);
     const char *first_out = "";
     for (uint32_t k = n->n_out; k-- > 0;)
@@ -282,6 +286,25 @@ static uint32_t output_class(struct numbering *s, const struct graph *g, node_id
     return class;
 }
 
+// What parts in the plan may be of. A Slice is a piece of its operand, too.
+static void add_whole(struct numbering *s, const struct graph *g, node_id id, const uint32_t *in,
+                      uint32_t n_in, const uint32_t *class) {
+    const struct node *n = graph_node(g, id);
+    struct equiv_part p;
+    equiv_add_whole(s, g, id, in, n_in, class);
+    if (n->op == OP_Slice && equiv_slice_range(s, in, n_in, &p))
+        equiv_at(s, class[n->out[0].i])->part = p;
+}
+
+// Whether the first result of the node whose key is in s->key has a class.
+static bool knows_output(struct numbering *s) {
+    size_t n_key = s->key.n;
+    equiv_put(s, 0);
+    bool known = equiv_is_known(s);
+    s->key.n = n_key;
+    return known;
+}
+
 static void number_node(struct numbering *s, const struct graph *g, node_id id, uint32_t *class) {
     const struct node *n = graph_node(g, id);
     uint32_t n_in = n->n_in, *in = ARENA_ARRAY(s->a, uint32_t, n->n_in), simple = 0;
@@ -306,7 +329,12 @@ static void number_node(struct numbering *s, const struct graph *g, node_id id, 
         class[n->out[0].i] = simple;
         return;
     }
-    put_node(s, g, id, in, n_in, class);
+    equiv_put_node(s, g, id, in, n_in, class);
+    if (!s->is_step && s->level == 0 && makes && !knows_output(s)) {
+        if (equiv_parts(s, g, id, in, n_in, class) || s->failed)
+            return;
+        equiv_put_node(s, g, id, in, n_in, class);
+    }
     for (uint32_t k = 0; k < n->n_out && !s->failed; k++) {
         if (!n->out[k].i)
             continue;
@@ -319,6 +347,8 @@ static void number_node(struct numbering *s, const struct graph *g, node_id id, 
         if (empty)
             class[n->out[k].i] = empty;
     }
+    if (s->is_step && s->level == 0 && makes && !s->failed)
+        add_whole(s, g, id, in, n_in, class);
 }
 
 // The class of a value that no node computes: captured, input, or initializer.
@@ -355,13 +385,28 @@ static uint32_t source_class(struct numbering *s, const struct graph *g, uint32_
     return x->sparse_init ? equiv_sparse(s, x->sparse_init, x->name) : 0;
 }
 
+// A value is equal up to the order of a sum if its node completes one, or reads such a value.
+static void note_order(struct numbering *s, const struct graph *g, node_id id) {
+    const struct node *n = graph_node(g, id);
+    bool any = s->completes;
+    for (uint32_t k = 0; k < n->n_in; k++)
+        any |= n->in[k].i && s->reordered[n->in[k].i];
+    for (uint32_t k = 0; k < n->n_out; k++)
+        if (n->out[k].i)
+            s->reordered[n->out[k].i] = any;
+}
+
 uint32_t *equiv_graph(struct numbering *s, const struct graph *g, const uint32_t *outer) {
     uint32_t *class = ARENA_ARRAY(s->a, uint32_t, g->values.n);
     if (!class)
         s->failed = diag_out_of_memory(s->d);
     for (uint32_t v = 1; v < g->values.n && !s->failed; v++)
         class[v] = source_class(s, g, v, outer);
-    for (size_t i = 0; i < g->order.n && !s->failed; i++)
+    for (size_t i = 0; i < g->order.n && !s->failed; i++) {
+        s->completes = false;
         number_node(s, g, g->order.at[i], class);
+        if (!s->is_step && s->level == 0 && s->reordered)
+            note_order(s, g, g->order.at[i]);
+    }
     return s->failed ? NULL : class;
 }

@@ -53,6 +53,25 @@ static uint32_t fill(struct numbering *s, const struct tensor *t, const char *na
     return class;
 }
 
+// The value of a constant of one float.
+static void set_number(struct numbering *s, const struct tensor *t, uint32_t class) {
+    int64_t n;
+    double *x;
+    if (!elem_is_float(t->elem) || !tensor_elements(t, &n) || n != 1 || s->failed)
+        return;
+    struct arena scratch = arena_make(s->a->mem);
+    struct diags unread = diags_make(&scratch);
+    status st = tensor_reals(t, &scratch, &unread, &x);
+    struct equiv_class *c = equiv_at(s, class);
+    if (!st) {
+        c->number = x[0];
+        c->is_number = true;
+    } else if (st == ST_LIMIT) {
+        s->failed = diag_out_of_memory(s->d);
+    }
+    arena_free(&scratch);
+}
+
 static uint32_t small(struct numbering *s, const struct tensor *t, const char *name) {
     const int64_t *ints = small_ints(s, t);
     int64_t n;
@@ -70,6 +89,8 @@ static uint32_t small(struct numbering *s, const struct tensor *t, const char *n
     }
     bool is_new;
     uint32_t class = equiv_intern(s, &is_new);
+    if (is_new)
+        set_number(s, t, class);
     return fill(s, t, name, ints, is_new, class);
 }
 

@@ -4,7 +4,9 @@
 // another order; what is summed, within 1e-6 of the largest result. Prints operator, divisions, worst error. An operator
 // with a rule in ir/op.def and without a case is a failure too.
 //
-//     node rules.mjs MFC OP.DEF [--every N] [--only OPERATOR]
+// With --checker the checker has to prove each divided operator equal to the whole one.
+//
+//     node rules.mjs MFC OP.DEF [--checker DIVIDED] [--every N] [--only OPERATOR]
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,8 +22,8 @@ import own from './cases.mjs';
 const TOLERANCE = 1e-6;
 const MAX_WAYS = 3;
 
-const { values: { every, only }, positionals: [mfc, table] } = parseArgs({
-  allowPositionals: true, options: { every: { type: 'string', default: '1' }, only: { type: 'string' } },
+const { values: { every, only, checker }, positionals: [mfc, table] } = parseArgs({
+  allowPositionals: true, options: { every: { type: 'string', default: '1' }, only: { type: 'string' }, checker: { type: 'string' } },
 });
 const scratch = mkdtempSync(join(tmpdir(), 'mfc-shard-'));
 const [source, whole, divided] = ['case.mfc', 'whole.onnx', 'divided.onnx'].map((n) => join(scratch, n));
@@ -87,6 +89,8 @@ async function check(one) {
           want = await session.run(Object.fromEntries(session.inputNames.map((k) => [k, feeds[k]])));
         } catch { return; } // ONNX Runtime has no kernel for the whole operator
       }
+      const proof = checker ? spawnSync(checker, ['check', whole, divided], { encoding: 'utf8' }) : null;
+      if (proof?.status) fail(title, `dimension ${label} in ${ways}: not proven: ${proof.stderr.trim()}`);
       try {
         const worst = await compare(want, feeds), r = results.get(one.op) ?? { n: 0, exact: 0, worst: 0 };
         results.set(one.op, { n: r.n + 1, exact: r.exact + (worst === 0), worst: Math.max(r.worst, worst) });

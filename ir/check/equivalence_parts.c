@@ -1,0 +1,547 @@
+// Nodes of a plan that are parts of a whole: see equivalence_parts.h. The wholes are the nodes of
+// the step, and nodes over whole operands that only the parts imply (sums of BatchNormalization).
+// They are found by operator and first operand. A node is part of a whole along a letter if
+//
+//   - every operand with the letter is the same range of the whole's, and the others are equal;
+//   - the attributes are equal, but for what a part has to have different;
+//   - a shape that it is given is that of its part.
+//
+// Under windows (Conv along space) the range of the operand and the pads must give the elements
+// that the windows of the part have in the whole.
+#include <string.h>
+
+#include "ir/check/equivalence_parts.h"
+
+static uint32_t key_operand(enum op op, const uint32_t *in, uint32_t n_in) {
+    return n_in > 0 && op != OP_ConstantOfShape ? in[0] : 0;
+}
+
+static int64_t whole_key(enum op op, uint32_t class) {
+    return (int64_t)op << 32 | class;
+}
+
+uint32_t equiv_first_whole(const struct numbering *s, enum op op, uint32_t class) {
+    int64_t at;
+    return map_get_int(&s->by_operand, whole_key(op, class), &at) ? (uint32_t)at : 0;
+}
+
+static void add_whole(struct numbering *s, struct equiv_whole w) {
+    enum op op = graph_node(w.g, w.node)->op;
+    uint32_t class = key_operand(op, w.in, w.n_in);
+    w.next = equiv_first_whole(s, op, class);
+    if (!VEC_PUSH(s->a, &s->wholes, w) ||
+        !map_put_int(&s->by_operand, whole_key(op, class), (int64_t)s->wholes.n))
+        s->failed = diag_out_of_memory(s->d);
+}
+
+void equiv_add_whole(struct numbering *s, const struct graph *g, node_id id, const uint32_t *in,
+                     uint32_t n_in, const uint32_t *class) {
+    const struct node *n = graph_node(g, id);
+    uint32_t *out = ARENA_ARRAY(s->a, uint32_t, n->n_out);
+    if (!out && !s->failed)
+        s->failed = diag_out_of_memory(s->d);
+    for (uint32_t k = 0; out && k < n->n_out; k++)
+        out[k] = n->out[k].i ? class[n->out[k].i] : 0;
+    if (!s->failed)
+        add_whole(s,
+                  (struct equiv_whole){
+                      .g = g, .node = id, .in = in, .n_in = n_in, .out = out, .n_out = n->n_out});
+}
+
+// ---- Classes of parts ----
+
+const struct type *equiv_part_type(struct numbering *s, const struct equiv_part *p) {
+    const struct type *t = equiv_static_type(s, p->of);
+    int64_t dims[LAW_RANK];
+    for (int32_t i = 0; t && i < t->rank; i++)
+        dims[i] = t->dims[i].size;
+    if (t && p->kind != EQUIV_SUM && p->axis < t->rank)
+        dims[p->axis] = p->hi - p->lo;
+    return t ? type_static(s->a, t->elem, dims, t->rank) : NULL;
+}
+
+uint32_t equiv_part_class(struct numbering *s, struct equiv_part p) {
+    const struct type *whole = equiv_static_type(s, p.of);
+    bool is_new, is_sum = p.kind == EQUIV_SUM;
+    bool is_all = p.lo == 0 && p.hi == (is_sum ? p.extent : whole ? whole->dims[p.axis].size : -1);
+    if (is_all && p.kind != EQUIV_LOCAL && !(is_sum && p.has_bias != p.needs_bias) &&
+        !(is_sum && p.scale != 1)) {
+        s->completes |= is_sum;
+        return p.of;
+    }
+    equiv_key(s, 'S');
+    const int64_t key[] = {p.kind, p.of,     p.axis,  p.letter,   p.join,      p.lo,
+                           p.hi,   p.extent, p.scale, p.has_bias, p.needs_bias};
+    equiv_put_bytes(s, key, sizeof key);
+    uint32_t class = equiv_intern(s, &is_new);
+    if (!is_new)
+        return class;
+    const struct type *t = equiv_part_type(s, &p);
+    struct equiv_class *c = equiv_at(s, class);
+    *c = (struct equiv_class){.part = p, .type = t, .name = "a part"};
+    return class;
+}
+
+// The piece that a class is; NULL: it is none.
+const struct equiv_part *equiv_piece(struct numbering *s, uint32_t class,
+                                     enum equiv_part_kind kind) {
+    const struct equiv_part *p = class ? &equiv_at(s, class)->part : NULL;
+    return p && p->kind == kind ? p : NULL;
+}
+
+// ---- One whole, one letter ----
+
+// What is being matched: node n of graph g, and the range of the letter.
+struct match {
+    const struct graph *g;
+    const struct node *n;
+    const uint32_t *in;
+    uint32_t n_in;
+    const struct equiv_whole *w;
+    uint8_t letter;
+    int64_t lo, hi; // units; hi < 0: not known yet
+    int64_t length; // of uniform operands; < 0: there is none
+    bool has_bias;
+};
+
+static int32_t dim_of(const struct law_dim *at, const struct type *t, uint8_t letter) {
+    for (int32_t i = 0; t && i < t->rank; i++)
+        if (at[i].letter == letter)
+            return i;
+    return -1;
+}
+
+static bool gives_shape(enum op op, uint32_t k) {
+    return (k == 1 && (op == OP_Reshape || op == OP_Expand)) ||
+           (k == 0 && op == OP_ConstantOfShape) || (k == 2 && op == OP_MaxUnpool);
+}
+
+static bool is_summed(struct numbering *s, const struct match *m) {
+    return dim_of(m->w->y[0], equiv_static_type(s, m->w->out[0]), m->letter) < 0;
+}
+
+static bool same_range(struct match *m, const struct equiv_part *p, int64_t unit) {
+    if (unit <= 0 || p->lo % unit || p->hi % unit)
+        return false;
+    int64_t lo = p->lo / unit, hi = p->hi / unit;
+    if (p->kind == EQUIV_UNIFORM) {
+        bool same = m->length < 0 || m->length == hi - lo;
+        m->length = hi - lo;
+        return same;
+    }
+    bool same = m->hi < 0 || (m->lo == lo && m->hi == hi);
+    m->lo = lo;
+    m->hi = hi;
+    return same;
+}
+
+static bool is_bias(const struct match *m, uint32_t k) {
+    enum op op = m->n->op;
+    return k == 2 && (op == OP_Conv || op == OP_Gemm || op == OP_ConvTranspose);
+}
+
+// Where parts add in turns, the first operand is the sum of the parts before.
+static bool continues_chain(struct numbering *s, const struct match *m, uint32_t k) {
+    bool is_chain = m->n->op == OP_ScatterElements || m->n->op == OP_ScatterND;
+    const struct equiv_part *p = equiv_piece(s, m->in[0], EQUIV_SUM);
+    return k == 0 && is_chain && p && p->of == m->w->out[0] && p->letter == m->letter;
+}
+
+// Elements for each index of the first dimension.
+static int64_t elements_of_one(struct numbering *s, uint32_t class) {
+    const struct type *t = equiv_static_type(s, class);
+    int64_t n;
+    return t && t->rank > 0 && type_elements(t, &n) && n > 0 ? n / t->dims[0].size : 0;
+}
+
+static bool match_operand(struct numbering *s, struct match *m, uint32_t k) {
+    uint32_t in = k < m->n_in ? m->in[k] : 0, whole = k < m->w->n_in ? m->w->in[k] : 0;
+    const struct type *t = equiv_static_type(s, whole);
+    int32_t dim = k < m->w->n_in ? dim_of(m->w->x[k], t, m->letter) : -1;
+    if (gives_shape(m->n->op, k) && in && whole)
+        return true; // checked with the result
+    if (is_bias(m, k) && whole && is_summed(s, m)) {
+        m->has_bias = in != 0;
+        return in == 0 || in == whole;
+    }
+    if (dim < 0)
+        return in == whole || continues_chain(s, m, k);
+    if (m->letter >= LAW_WINDOW && k == 0)
+        return true; // checked with the attributes
+    const struct equiv_part *p = in ? &equiv_at(s, in)->part : NULL;
+    enum equiv_part_kind kind = m->n->op == OP_MaxUnpool && k == 1 ? EQUIV_LOCAL : EQUIV_PIECE;
+    if (p && p->kind == EQUIV_LOCAL && p->scale != p->lo * elements_of_one(s, m->w->out[0]))
+        return false;
+    return p && p->of == whole && p->axis == dim &&
+           (p->kind == kind || (p->kind == EQUIV_UNIFORM && kind == EQUIV_PIECE)) &&
+           same_range(m, p, m->w->x[k][dim].unit);
+}
+
+// ---- Windows ----
+
+struct window {
+    int64_t kernel, stride, dilation, begin, end;
+};
+
+static int64_t item(const struct node *n, const char *name, int32_t i, int64_t otherwise) {
+    const struct attr *a = node_attr(n, name);
+    return a && a->kind == ATTR_INTS && !a->ref && i < (int32_t)a->n ? a->ints[i] : otherwise;
+}
+
+// Of spatial dimension i. False: its pads are not numbers, and are not computed here.
+static bool window_of(struct numbering *s, const struct match *m, const struct node *n, int32_t i,
+                      int64_t size, struct window *out) {
+    const struct type *w = m->w->n_in > 1 ? equiv_static_type(s, m->w->in[1]) : NULL;
+    const struct type *x = equiv_static_type(s, m->w->in[0]);
+    const char *automatic = node_text(m->g, n, "auto_pad", "NOTSET");
+    int64_t by_weights = m->n->op == OP_Conv && w && i + 2 < w->rank ? w->dims[i + 2].size : 0;
+    *out = (struct window){item(n, "kernel_shape", i, by_weights), item(n, "strides", i, 1),
+                           item(n, "dilations", i, 1), item(n, "pads", i, 0),
+                           item(n, "pads", i + x->rank - 2, 0)};
+    bool is_same = strncmp(automatic, "SAME_", 5) == 0;
+    if (is_same) {
+        int64_t n_out = (size + out->stride - 1) / out->stride;
+        int64_t pad = (n_out - 1) * out->stride + (out->kernel - 1) * out->dilation + 1 - size;
+        pad = pad < 0 ? 0 : pad;
+        out->begin = strcmp(automatic, "SAME_LOWER") == 0 ? pad - pad / 2 : pad / 2;
+        out->end = pad - out->begin;
+    } else if (strcmp(automatic, "VALID") == 0) {
+        out->begin = out->end = 0;
+    }
+    return out->kernel > 0 && out->stride > 0 && out->dilation > 0 &&
+           (is_same || strcmp(automatic, "NOTSET") == 0 || strcmp(automatic, "VALID") == 0);
+}
+
+// The windows of the part are windows lo .. hi-1 of the whole, with the same elements under them.
+static bool match_window(struct numbering *s, struct match *m) {
+    int32_t i = m->letter - LAW_WINDOW, dim = i + 2;
+    const struct type *x = equiv_static_type(s, m->w->in[0]),
+                      *y = equiv_static_type(s, m->w->out[0]);
+    const struct equiv_part *p = equiv_piece(s, m->in[0], EQUIV_PIECE);
+    struct equiv_part all = {EQUIV_PIECE, .of = m->in[0], .axis = dim, .hi = x->dims[dim].size};
+    struct window part, whole;
+    if (m->in[0] == m->w->in[0])
+        p = &all;
+    if (!p || p->of != m->w->in[0] || p->axis != dim)
+        return false;
+    int64_t size = x->dims[dim].size;
+    if (!window_of(s, m, m->n, i, p->hi - p->lo, &part) ||
+        !window_of(s, m, graph_node(m->w->g, m->w->node), i, size, &whole) ||
+        part.kernel != whole.kernel || part.stride != whole.stride ||
+        part.dilation != whole.dilation)
+        return false;
+    bool pads_outside = (part.begin == 0 || p->lo == 0) && (part.end == 0 || p->hi == size);
+    int64_t reach = (whole.kernel - 1) * whole.dilation + 1;
+    int64_t first = p->lo - part.begin + whole.begin, read = p->hi - p->lo + part.begin + part.end;
+    if (!pads_outside || part.begin < 0 || part.end < 0 || whole.begin < 0 || first < 0 ||
+        first % whole.stride || read < reach)
+        return false;
+    m->lo = first / whole.stride;
+    m->hi = m->lo + (read - reach) / whole.stride + 1;
+    // A last window that only part of the padding allows would not exist in the whole.
+    return m->hi <= y->dims[dim].size;
+}
+
+// The windows along other dimensions are the same.
+static bool same_other_windows(struct numbering *s, const struct match *m) {
+    const struct type *x = equiv_static_type(s, m->w->in[0]);
+    const struct node *whole = graph_node(m->w->g, m->w->node);
+    for (int32_t i = 0; i < x->rank - 2; i++) {
+        struct window a, b;
+        if (i == m->letter - LAW_WINDOW)
+            continue;
+        if (!window_of(s, m, m->n, i, x->dims[i + 2].size, &a) ||
+            !window_of(s, m, whole, i, x->dims[i + 2].size, &b) || a.begin != b.begin ||
+            a.end != b.end)
+            return false;
+    }
+    return true;
+}
+
+// ---- Attributes ----
+
+static bool same_attr(const struct attr *a, const struct attr *b) {
+    if (a->kind != b->kind || a->ref || b->ref)
+        return false;
+    switch (a->kind) {
+    case ATTR_INT:
+        return a->i == b->i;
+    case ATTR_FLOAT:
+        return memcmp(&a->f, &b->f, sizeof a->f) == 0;
+    case ATTR_INTS:
+        return a->n == b->n && (a->n == 0 || memcmp(a->ints, b->ints, a->n * sizeof *a->ints) == 0);
+    case ATTR_STRING:
+        return a->s.n == b->s.n && (a->s.n == 0 || memcmp(a->s.at, b->s.at, a->s.n) == 0);
+    default:
+        return a == b;
+    }
+}
+
+// ConstantOfShape's value: a tensor, compared as a constant.
+static bool same_value(struct numbering *s, const struct attr *a, const struct attr *b) {
+    return a->kind == ATTR_TENSOR && b->kind == ATTR_TENSOR && !a->ref && !b->ref &&
+           equiv_constant(s, a->t, NULL) == equiv_constant(s, b->t, NULL);
+}
+
+// An attribute in which a part differs from its whole by a rule below.
+static bool is_excepted(struct numbering *s, const struct match *m, const char *name) {
+    bool is_window = m->letter >= LAW_WINDOW, is_mean = m->w->scale != 1 && is_summed(s, m);
+    return (is_window && (strcmp(name, "pads") == 0 || strcmp(name, "auto_pad") == 0)) ||
+           (m->letter == 'g' && strcmp(name, "group") == 0) ||
+           (is_mean && strcmp(name, "reduction") == 0);
+}
+
+static bool covers(struct numbering *s, const struct match *m, const struct node *a,
+                   const struct node *b) {
+    for (uint32_t k = 0; k < a->n_attrs; k++) {
+        const struct attr *x = &a->attrs[k], *y = node_attr(b, x->name);
+        if (!is_excepted(s, m, x->name) && (!y || !(same_attr(x, y) || same_value(s, x, y))))
+            return false;
+    }
+    return true;
+}
+
+// A mean is in parts as sums: of a reduction, over the same dimensions; of a loss.
+static bool match_mean(struct numbering *s, const struct match *m) {
+    const struct node *whole = graph_node(m->w->g, m->w->node);
+    const struct type *x = equiv_static_type(s, m->w->in[0]);
+    bool a[LAW_RANK], b[LAW_RANK];
+    if (whole->op != OP_ReduceMean)
+        return strcmp(node_text(m->g, m->n, "reduction", "mean"), "sum") == 0 && is_summed(s, m);
+    if (m->n->op != OP_ReduceSum || !is_summed(s, m) ||
+        !equiv_reduced(s, whole, m->w->in, m->w->n_in, x, a) ||
+        !equiv_reduced(s, m->n, m->in, m->n_in, x, b))
+        return false;
+    for (int32_t i = 0; i < x->rank; i++)
+        if (a[i] != b[i])
+            return false;
+    return node_int(whole, "keepdims", 1) == node_int(m->n, "keepdims", 1);
+}
+
+static bool match_attrs(struct numbering *s, struct match *m) {
+    const struct node *whole = graph_node(m->w->g, m->w->node);
+    if (m->letter >= LAW_WINDOW && (!same_other_windows(s, m) || !match_window(s, m)))
+        return false;
+    if (m->letter == 'g' && node_int(m->n, "group", 1) != m->hi - m->lo)
+        return false;
+    if (whole->op == OP_ReduceMean && m->n->op == OP_ReduceSum)
+        return match_mean(s, m);
+    if (m->w->scale != 1 && is_summed(s, m) && !match_mean(s, m))
+        return false;
+    return covers(s, m, m->n, whole) && covers(s, m, whole, m->n);
+}
+
+// ---- Results ----
+
+static struct equiv_part piece_of_result(struct numbering *s, const struct match *m, uint32_t k,
+                                         int32_t dim) {
+    int64_t unit = m->letter >= LAW_WINDOW ? 1 : m->w->y[k][dim].unit;
+    bool is_uniform = m->hi < 0;
+    int64_t lo = is_uniform ? 0 : m->lo * unit, hi = (is_uniform ? m->length : m->hi) * unit;
+    bool is_local = m->n->op == OP_MaxPool && k == 1;
+    return (struct equiv_part){.kind = is_uniform ? EQUIV_UNIFORM
+                                       : is_local ? EQUIV_LOCAL
+                                                  : EQUIV_PIECE,
+                               .of = m->w->out[k],
+                               .axis = dim,
+                               .lo = lo,
+                               .hi = hi,
+                               .scale = is_local ? lo * elements_of_one(s, m->w->in[0]) : 0};
+}
+
+static struct equiv_part sum_of_result(struct numbering *s, const struct match *m) {
+    const struct equiv_part *before = equiv_piece(s, m->in[0], EQUIV_SUM);
+    struct equiv_part p = {.kind = EQUIV_SUM,
+                           .of = m->w->out[0],
+                           .letter = m->letter,
+                           .join = m->w->join,
+                           .lo = m->lo,
+                           .hi = m->hi,
+                           .extent = m->w->extent[m->letter],
+                           .scale = m->w->scale,
+                           .has_bias = m->has_bias,
+                           .needs_bias = m->w->n_in > 2 && m->w->in[2] && is_bias(m, 2)};
+    if (m->n->op == OP_ScatterElements || m->n->op == OP_ScatterND) {
+        p.join = m->n->op; // parts take what is before them
+        p.lo = before && before->of == p.of ? before->lo : m->lo;
+    }
+    return p;
+}
+
+// Parts of a chain begin with the first one, and continue where the one before ended.
+static bool is_in_turn(struct numbering *s, const struct match *m) {
+    const struct equiv_part *before = equiv_piece(s, m->in[0], EQUIV_SUM);
+    if (m->n->op != OP_ScatterElements && m->n->op != OP_ScatterND)
+        return true;
+    return before && before->of == m->w->out[0] ? before->hi == m->lo : m->lo == 0;
+}
+
+// The dimensions that a shape operand gives are those of the part.
+static bool match_shape(struct numbering *s, const struct match *m, const struct equiv_part *p) {
+    const struct type *y = equiv_part_type(s, p), *x = NULL;
+    for (uint32_t k = 0; k < m->n_in; k++) {
+        if (!gives_shape(m->n->op, k))
+            continue;
+        const struct equiv_class *c = equiv_at(s, m->in[k]);
+        int64_t n_known = 0;
+        x = k > 0 ? equiv_static_type(s, m->in[0]) : NULL;
+        if (!y || !c->ints || (m->n->op != OP_Expand && c->n_ints != y->rank))
+            return false;
+        for (int64_t i = 0; i < c->n_ints; i++) {
+            int64_t dim = i + y->rank - c->n_ints, size = c->ints[i];
+            bool copies = m->n->op == OP_Reshape && size == 0 && !node_int(m->n, "allowzero", 0);
+            if (dim < 0 || (copies && (!x || i >= x->rank)))
+                return false;
+            size = copies ? x->dims[i].size : size;
+            n_known += size != -1;
+            bool broadcasts = m->n->op == OP_Expand && size == 1;
+            if (size != -1 && size != y->dims[dim].size && !broadcasts)
+                return false;
+            if (broadcasts && (!x || dim < y->rank - x->rank ||
+                               x->dims[dim - (y->rank - x->rank)].size != y->dims[dim].size))
+                return false;
+        }
+        if (n_known < c->n_ints - (m->n->op == OP_Reshape))
+            return false;
+    }
+    return true;
+}
+
+// Expand and ConstantOfShape: the shape alone says that it is a part.
+static void find_length(struct numbering *s, struct match *m) {
+    const struct type *y = equiv_static_type(s, m->w->out[0]);
+    uint32_t k = m->n->op == OP_Expand ? 1 : 0;
+    if ((m->n->op != OP_Expand && m->n->op != OP_ConstantOfShape) || m->hi >= 0 || m->length >= 0 ||
+        k >= m->n_in)
+        return;
+    const struct equiv_class *c = m->in[k] ? equiv_at(s, m->in[k]) : NULL;
+    int32_t dim = dim_of(m->w->y[0], y, m->letter);
+    int64_t at = c && c->ints && dim >= 0 ? dim - (y->rank - c->n_ints) : -1;
+    if (at >= 0 && at < c->n_ints && c->ints[at] > 0 && c->ints[at] < y->dims[dim].size)
+        m->length = c->ints[at];
+}
+
+static bool set_results(struct numbering *s, const struct match *m, uint32_t *class) {
+    for (uint32_t k = 0; k < m->n->n_out; k++) {
+        if (!m->n->out[k].i)
+            continue;
+        const struct type *y = k < m->w->n_out ? equiv_static_type(s, m->w->out[k]) : NULL;
+        int32_t dim = y ? dim_of(m->w->y[k], y, m->letter) : -1;
+        if (!y ||
+            (dim < 0 && (k > 0 || m->w->join == OP_UNKNOWN || m->hi < 0 || !is_in_turn(s, m))))
+            return false;
+        struct equiv_part p = dim >= 0 ? piece_of_result(s, m, k, dim) : sum_of_result(s, m);
+        if (dim >= 0 && k == 0 && !match_shape(s, m, &p))
+            return false;
+        class[m->n->out[k].i] = equiv_part_class(s, p);
+    }
+    return true;
+}
+
+static bool match_letter(struct numbering *s, struct match *m, uint32_t *class) {
+    uint32_t n = m->n_in > m->w->n_in ? m->n_in : m->w->n_in;
+    m->lo = m->hi = m->length = -1;
+    m->has_bias = false;
+    bool is_mean = m->n->op != graph_node(m->w->g, m->w->node)->op; // the axes may be an attribute
+    for (uint32_t k = 0; k < n; k++)
+        if (!(is_mean && k > 0) && !match_operand(s, m, k))
+            return false;
+    find_length(s, m);
+    if (m->length >= 0 && m->hi >= 0 && m->length != m->hi - m->lo)
+        return false;
+    if (m->letter < LAW_WINDOW && m->hi < 0 && m->length < 0)
+        return false;
+    return match_attrs(s, m) && set_results(s, m, class);
+}
+
+static bool match_whole(struct numbering *s, struct match *m, uint32_t *class) {
+    equiv_law_of(s, &s->wholes.at[m->w - s->wholes.at]);
+    bool is_variadic = m->n->op == OP_Split; // its meaning depends on the number of results
+    if (!m->w->has_law || s->failed || (is_variadic && m->n->n_out != m->w->n_out))
+        return false;
+    for (int letter = 1; letter < LAW_LETTERS; letter++) {
+        m->letter = (uint8_t)letter;
+        if (m->w->extent[letter] > 1 && match_letter(s, m, class))
+            return true;
+    }
+    return false;
+}
+
+static bool match_any(struct numbering *s, struct match *m, enum op op, uint32_t first,
+                      uint32_t *class) {
+    for (uint32_t at = equiv_first_whole(s, op, first); at && !s->failed;
+         at = s->wholes.at[at - 1].next) {
+        m->w = &s->wholes.at[at - 1];
+        if (match_whole(s, m, class))
+            return true;
+    }
+    return false;
+}
+
+// ---- Wholes that only parts imply ----
+
+// The node over whole operands, where the step has none. It is a term of its own, whatever is made
+// of it.
+static bool imply_whole(struct numbering *s, const struct graph *g, node_id id, const uint32_t *in,
+                        uint32_t n_in) {
+    const struct node *n = graph_node(g, id);
+    if ((n->op != OP_Sub && n->op != OP_Mul && n->op != OP_ReduceSum) || n->n_out != 1)
+        return false;
+    uint32_t *whole = ARENA_ARRAY(s->a, uint32_t, n_in), *out = ARENA_ARRAY(s->a, uint32_t, 1);
+    bool has_piece = false, is_new;
+    if (!whole || !out) {
+        s->failed = diag_out_of_memory(s->d);
+        return false;
+    }
+    for (uint32_t k = 0; k < n_in; k++) {
+        const struct equiv_part *p = equiv_piece(s, in[k], EQUIV_PIECE);
+        whole[k] = p ? p->of : in[k];
+        has_piece |= p != NULL;
+    }
+    const struct type *x = n_in > 0 ? equiv_static_type(s, whole[0]) : NULL;
+    bool reduced[LAW_RANK] = {false};
+    int64_t dims[LAW_RANK];
+    int32_t rank = 0;
+    if (!has_piece || !x || (n->op == OP_ReduceSum && !equiv_reduced(s, n, in, n_in, x, reduced)))
+        return false;
+    bool keeps = n->op != OP_ReduceSum || node_int(n, "keepdims", 1);
+    for (int32_t i = 0; i < x->rank; i++)
+        if (!reduced[i] || keeps)
+            dims[rank++] = reduced[i] ? 1 : x->dims[i].size;
+    equiv_put_node(s, g, id, whole, n_in, NULL);
+    equiv_put(s, 0);
+    out[0] = equiv_intern(s, &is_new);
+    if (!is_new || s->failed)
+        return false;
+    const struct type *t = type_static(s->a, x->elem, dims, rank);
+    *equiv_at(s, out[0]) = (struct equiv_class){
+        .type = t, .g = g, .node = id, .name = "a whole", .in = whole, .n_in = n_in};
+    add_whole(s, (struct equiv_whole){
+                     .g = g, .node = id, .in = whole, .n_in = n_in, .out = out, .n_out = 1});
+    return !s->failed;
+}
+
+static bool is_part(struct numbering *s, struct match *m, uint32_t *class) {
+    enum op op = m->n->op;
+    uint32_t first = key_operand(op, m->in, m->n_in);
+    const struct equiv_part *p = first ? &equiv_at(s, first)->part : NULL;
+    uint32_t of = p && p->kind != EQUIV_NO_PART ? p->of : 0;
+    if (p && p->kind == EQUIV_SUM) // a chain: the operand of the whole
+        for (size_t i = 0; i < s->wholes.n && (op == OP_ScatterElements || op == OP_ScatterND); i++)
+            if (s->wholes.at[i].n_out && s->wholes.at[i].out[0] == of)
+                first = s->wholes.at[i].in[0];
+    return match_any(s, m, op, first, class) || (of && match_any(s, m, op, of, class)) ||
+           (op == OP_ReduceSum && of && match_any(s, m, OP_ReduceMean, of, class));
+}
+
+bool equiv_parts(struct numbering *s, const struct graph *g, node_id id, const uint32_t *in,
+                 uint32_t n_in, uint32_t *class) {
+    const struct node *n = graph_node(g, id);
+    struct match m = {.g = g, .n = n, .in = in, .n_in = n_in};
+    if (n->op == OP_UNKNOWN || equivalence_is_random(g, id) || n->n_out == 0)
+        return false;
+    if (is_part(s, &m, class) || equiv_joined(s, n, in, n_in, class) ||
+        equiv_moments(s, n, in, n_in, class))
+        return true;
+    return imply_whole(s, g, id, in, n_in) && is_part(s, &m, class);
+}

@@ -1,0 +1,60 @@
+// Laws of division, for plans whose nodes are divided into parts (equivalence.h). A node of the
+// plan may be part of a node of the step, the whole: the same operator over the same operands, some
+// of which it reads in a range along dimensions that the law of the operator connects. Then its
+// result is the same range of the whole's, or a partial sum. These laws are stated here once more,
+// independently of what divides nodes.
+//
+//   equivalence_laws.c      which dimensions of operands and results an operator connects
+//   equivalence_parts.c     nodes that are parts of a whole
+//   equivalence_sums.c      concatenations, and sums of partial sums, that complete a whole
+//   equivalence_moments.c   BatchNormalization in training mode, from sums over parts
+#pragma once
+
+#include "ir/check/equivalence_inner.h"
+
+enum { LAW_NONE = 0, LAW_WINDOW = 240, LAW_LETTERS = 256, LAW_RANK = 16 };
+
+// A dimension: its letter, and how many of its elements a unit of the letter is.
+struct law_dim {
+    uint8_t letter; // LAW_NONE: the part needs all of it
+    int64_t unit;
+};
+
+// A node over whole operands, and what its operator connects. Dimensions of one letter are divided
+// together. A letter that the first result lacks is reduced by `join`.
+struct equiv_whole {
+    const struct graph *g;
+    node_id node;
+    const uint32_t *in, *out; // classes
+    uint32_t n_in, n_out;
+    uint32_t next; // with the same operator and first operand: index + 1
+    // Of equiv_law_of, which fills them once.
+    bool is_ready, has_law;
+    struct law_dim **x, **y; // per operand and result
+    int64_t extent[LAW_LETTERS];
+    enum op join;  // OP_Add, OP_Max, OP_Min, OP_Mul; OP_UNKNOWN: there is none
+    int64_t scale; // partial sums are this many times as large
+};
+
+void equiv_law_of(struct numbering *s, struct equiv_whole *w);
+const struct type *equiv_static_type(struct numbering *s, uint32_t class);
+
+// The dimensions that a reduction removes; false: unknown.
+bool equiv_reduced(struct numbering *s, const struct node *n, const uint32_t *in, uint32_t n_in,
+                   const struct type *x, bool *reduced);
+
+// equivalence_parts.c. The class of a part, or of the whole if it is all of it.
+uint32_t equiv_part_class(struct numbering *s, struct equiv_part p);
+const struct equiv_part *equiv_piece(struct numbering *s, uint32_t class,
+                                     enum equiv_part_kind kind);
+// The first whole with this operator and first operand, as index + 1; 0: there is none.
+uint32_t equiv_first_whole(const struct numbering *s, enum op op, uint32_t class);
+
+// equivalence_sums.c, equivalence_moments.c. Set the class of the node's result, if they know it.
+bool equiv_joined(struct numbering *s, const struct node *n, const uint32_t *in, uint32_t n_in,
+                  uint32_t *class);
+bool equiv_moments(struct numbering *s, const struct node *n, const uint32_t *in, uint32_t n_in,
+                   uint32_t *class);
+// The axis and range of a Slice of step 1 along one axis.
+bool equiv_slice_range(struct numbering *s, const uint32_t *in, uint32_t n_in,
+                       struct equiv_part *out);
