@@ -225,12 +225,18 @@ static bool sliced_dims(struct law *l, const struct type *x, bool *sliced) {
 }
 
 static bool padded_dims(struct law *l, const struct type *x, bool *padded) {
-    int64_t n;
-    const int64_t *pads = ints_of(l, 1, &n);
-    if (!pads || n != 2 * (int64_t)x->rank || (l->w->n_in > 3 && l->w->in[3]))
+    int64_t n, n_axes;
+    const int64_t *pads = ints_of(l, 1, &n), *axes = ints_of(l, 3, &n_axes);
+    bool has_axes = l->w->n_in > 3 && l->w->in[3];
+    n_axes = has_axes ? n_axes : x->rank;
+    if (!pads || (has_axes && !axes) || n != 2 * n_axes)
         return false;
-    for (int32_t i = 0; i < x->rank; i++)
-        padded[i] = pads[i] != 0 || pads[x->rank + i] != 0;
+    for (int64_t i = 0; i < n_axes; i++) {
+        int64_t at = !has_axes ? i : axes[i] < 0 ? axes[i] + x->rank : axes[i];
+        if (at < 0 || at >= x->rank)
+            return false;
+        padded[at] |= pads[i] != 0 || pads[n_axes + i] != 0;
+    }
     return true;
 }
 

@@ -397,8 +397,8 @@ static bool match_shape(struct numbering *s, const struct match *m, const struct
             bool broadcasts = m->n->op == OP_Expand && size == 1;
             if (size != -1 && size != y->dims[dim].size && !broadcasts)
                 return false;
-            if (broadcasts && (!x || dim < y->rank - x->rank ||
-                               x->dims[dim - (y->rank - x->rank)].size != y->dims[dim].size))
+            int64_t own = x ? dim - (y->rank - x->rank) : -1, had = own < 0 ? 1 : x->dims[own].size;
+            if (broadcasts && had != y->dims[dim].size)
                 return false;
         }
         if (n_known < c->n_ints - (m->n->op == OP_Reshape))
