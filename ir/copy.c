@@ -80,3 +80,18 @@ struct model *model_copy(const struct model *from, struct arena *a) {
               VEC_COPY(a, &m->device_names, &from->device_names);
     return ok && (m->graph = graph_copy(m, from->graph, NULL)) ? m : NULL;
 }
+
+static void own_graph(struct model *m, struct graph *g) {
+    g->model = m;
+    for (size_t i = 0; i < g->nodes.n; i++)
+        for (size_t k = 0; !g->nodes.at[i].removed && node_subgraph(&g->nodes.at[i], k); k++)
+            own_graph(m, node_subgraph(&g->nodes.at[i], k));
+}
+
+void model_replace(struct model *m, const struct model *copy) {
+    assert(m && copy && m->arena == copy->arena && m->pool == copy->pool);
+    struct model own = *copy;
+    own.sources = m->sources; // the open files stay
+    *m = own;
+    own_graph(m, m->graph);
+}

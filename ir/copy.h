@@ -7,3 +7,7 @@
 // tensors, names, functions. The copy is allocated in `a` and must not outlive the original, which
 // owns the open files (model_close of a copy closes nothing). NULL: out of memory.
 struct model *model_copy(const struct model *m, struct arena *a);
+
+// Gives `m` the contents of a copy of it that was allocated in m->arena. Pointers to the copy are
+// not valid afterwards.
+void model_replace(struct model *m, const struct model *copy);

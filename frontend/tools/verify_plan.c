@@ -175,7 +175,8 @@ status verify_plan(struct model *model, struct model *plan, struct pass_context 
                    struct verified *out) {
     struct arena scratch = arena_make(c->arena->mem);
     struct plan_facts claimed = plan_facts_none();
-    *out = (struct verified){.n_outputs = plan->graph->outputs.n, .cost_model = out->cost_model};
+    *out = (struct verified){.division = pairs_get(&plan->metadata, KEY_DIVISION),
+                             .cost_model = out->cost_model};
     status st = plan_facts_read(plan, &claimed, c->diags);
     out->facts = plan_facts_none();
     out->facts.planned = true;
@@ -188,7 +189,7 @@ status verify_plan(struct model *model, struct model *plan, struct pass_context 
     if (!st)
         st = verify_form(model, plan, c->diags);
     if (!st)
-        st = equivalence_check_types(model, plan, c->diags);
+        st = equivalence_check_types(model, plan, c->diags, &out->outputs);
     if (!st) {
         plan->facts |= FACT_SHAPES;
         st = pass_run_all(PASS_PIPELINE(&pass_costs), plan, c);

@@ -2,13 +2,15 @@
 // from the two files alone. Types, sizes and roles of nodes in the plan are not trusted.
 #pragma once
 
+#include "ir/check/equivalence.h"
 #include "ir/check/forced_order.h"
 #include "ir/json/json_write.h"
 #include "ir/plan_facts.h"
 #include "passes/pass.h"
 
 struct verified {
-    size_t n_outputs;
+    struct equivalence outputs;
+    const char *division;    // dimension and number of parts; NULL: nothing is divided
     struct forced forced;    // how far dependencies enforce file order
     const char *loss;        // of the step; NULL: the plan does not say
     const char *cost_model;  // the estimates at hand, in words, or NULL; set by the caller

@@ -42,8 +42,13 @@ static void add_costs(struct str *out, const struct verified *v) {
 void verify_plan_print(struct str *out, const struct verified *v) {
     const struct plan_facts *f = &v->facts;
     bool is_placed = f->n_devices > 1;
-    str_addf(out, "outputs     all %zu are the same expressions as in the baseline step\n",
-             v->n_outputs);
+    str_addf(out, "outputs     all %zu are the same expressions as in the baseline step",
+             v->outputs.n_outputs);
+    if (v->outputs.n_reordered)
+        str_addf(out, ", %zu of them up to the order of summation", v->outputs.n_reordered);
+    str_add_char(out, '\n');
+    if (v->division)
+        str_addf(out, "division    %s parts\n", v->division);
     if (v->loss)
         str_addf(out, "loss        %s\n", v->loss);
     str_addf(out,
@@ -90,7 +95,8 @@ static void add_number(struct json_writer *w, const char *key, int64_t x) {
 void verify_plan_json(struct json_writer *w, const char *key, const struct verified *v) {
     const struct plan_facts *f = &v->facts;
     json_write_object(w, key);
-    json_write_int(w, "outputs", (int64_t)v->n_outputs);
+    json_write_int(w, "outputs", (int64_t)v->outputs.n_outputs);
+    json_write_int(w, "reordered_outputs", (int64_t)v->outputs.n_reordered);
     json_write_text(w, "loss", v->loss ? v->loss : "");
     add_number(w, "nodes", f->n_nodes);
     add_number(w, "recomputations", f->n_recomputed);

@@ -281,6 +281,13 @@ status equivalence_check(const struct model *step, const struct model *plan, str
     return equivalence_find(step, plan, d, &unread);
 }
 
+static struct equivalence how(const struct numbering *s, const struct graph *plan) {
+    struct equivalence e = {.n_outputs = plan->outputs.n};
+    for (size_t i = 0; i < plan->outputs.n; i++)
+        e.n_reordered += s->reordered[plan->outputs.at[i].i];
+    return e;
+}
+
 status equivalence_find(const struct model *step, const struct model *plan, struct diags *d,
                         struct equivalence *out) {
     assert(step && step->graph && plan && plan->graph && d && out);
@@ -288,9 +295,8 @@ status equivalence_find(const struct model *step, const struct model *plan, stru
     struct numbering s = numbering_make(&scratch, d);
     uint32_t *in_plan;
     status st = s.failed ? s.failed : compare(&s, step, plan, &in_plan);
-    *out = (struct equivalence){.n_outputs = plan->graph->outputs.n};
-    for (size_t i = 0; !st && i < plan->graph->outputs.n; i++)
-        out->n_reordered += s.reordered[plan->graph->outputs.at[i].i];
+    if (!st)
+        *out = how(&s, plan->graph);
     arena_free(&scratch);
     return st;
 }
@@ -313,13 +319,16 @@ static status set_type(struct model *plan, struct value *v, const struct type *t
     return v->type ? ST_OK : diag_out_of_memory(d);
 }
 
-status equivalence_check_types(const struct model *step, struct model *plan, struct diags *d) {
-    assert(step && step->graph && plan && plan->graph && d);
+status equivalence_check_types(const struct model *step, struct model *plan, struct diags *d,
+                               struct equivalence *out) {
+    assert(step && step->graph && plan && plan->graph && d && out);
     struct arena scratch = arena_make(plan->arena->mem);
     struct numbering s = numbering_make(&scratch, d);
     struct graph *g = plan->graph;
     uint32_t *in_plan;
     status st = s.failed ? s.failed : compare(&s, step, plan, &in_plan);
+    if (!st)
+        *out = how(&s, g);
     for (size_t i = 1; i < g->values.n && !st; i++)
         if (in_plan[i])
             st = set_type(plan, &g->values.at[i], equiv_at(&s, in_plan[i])->type, d);

@@ -37,10 +37,11 @@ struct equivalence {
 status equivalence_find(const struct model *step, const struct model *plan, struct diags *d,
                         struct equivalence *out);
 
-// The same check; then sets the type of every value of the plan's graph (not of its subgraphs) to
+// The same; then sets the type of every value of the plan's graph (not of its subgraphs) to
 // that of its class in the step, for plans that declare no types. A value whose class has no static
 // type keeps its own.
-status equivalence_check_types(const struct model *step, struct model *plan, struct diags *d);
+status equivalence_check_types(const struct model *step, struct model *plan, struct diags *d,
+                               struct equivalence *out);
 
 // Whether two executions of this node may differ: a random operator without an explicit seed, an
 // unknown operator, or a node with one of these in its subgraphs or its function.

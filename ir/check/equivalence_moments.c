@@ -33,7 +33,8 @@ static bool is_mean(struct numbering *s, uint32_t class, uint32_t x) {
     for (int32_t i = 0; i < t->rank; i++)
         if (reduced[i] != (i != 1))
             return false;
-    return count && count->is_number && count->number == (double)(n / t->dims[1].size);
+    n /= t->dims[1].size;
+    return count && count->is_number && count->number == (double)n;
 }
 
 // Whether a class is the mean, in the shape in which it is subtracted from x.
@@ -132,4 +133,45 @@ bool equiv_moments(struct numbering *s, const struct node *n, const uint32_t *in
     if (made)
         class[n->out[0].i] = made;
     return made != 0;
+}
+
+// The node over whole operands, where the step has none. It is a term of its own, whatever is made
+// of it.
+bool equiv_imply(struct numbering *s, const struct graph *g, node_id id, const uint32_t *in,
+                 uint32_t n_in) {
+    const struct node *n = graph_node(g, id);
+    if ((n->op != OP_Sub && n->op != OP_Mul && n->op != OP_ReduceSum) || n->n_out != 1)
+        return false;
+    uint32_t *whole = ARENA_ARRAY(s->a, uint32_t, n_in), *out = ARENA_ARRAY(s->a, uint32_t, 1);
+    bool has_piece = false, is_new;
+    if (!whole || !out) {
+        s->failed = diag_out_of_memory(s->d);
+        return false;
+    }
+    for (uint32_t k = 0; k < n_in; k++) {
+        const struct equiv_part *p = equiv_piece(s, in[k], EQUIV_PIECE);
+        whole[k] = p ? p->of : in[k];
+        has_piece |= p != NULL;
+    }
+    const struct type *x = n_in > 0 ? equiv_static_type(s, whole[0]) : NULL;
+    bool reduced[LAW_RANK] = {false};
+    int64_t dims[LAW_RANK];
+    int32_t rank = 0;
+    if (!has_piece || !x || (n->op == OP_ReduceSum && !equiv_reduced(s, n, in, n_in, x, reduced)))
+        return false;
+    bool keeps = n->op != OP_ReduceSum || node_int(n, "keepdims", 1);
+    for (int32_t i = 0; i < x->rank; i++)
+        if (!reduced[i] || keeps)
+            dims[rank++] = reduced[i] ? 1 : x->dims[i].size;
+    equiv_put_node(s, g, id, whole, n_in, NULL);
+    equiv_put(s, 0);
+    out[0] = equiv_intern(s, &is_new);
+    if (!is_new || s->failed)
+        return false;
+    const struct type *t = type_static(s->a, x->elem, dims, rank);
+    *equiv_at(s, out[0]) = (struct equiv_class){
+        .type = t, .g = g, .node = id, .name = "a whole", .in = whole, .n_in = n_in};
+    equiv_push_whole(s, (struct equiv_whole){
+                            .g = g, .node = id, .in = whole, .n_in = n_in, .out = out, .n_out = 1});
+    return !s->failed;
 }

@@ -25,7 +25,7 @@ uint32_t equiv_first_whole(const struct numbering *s, enum op op, uint32_t class
     return map_get_int(&s->by_operand, whole_key(op, class), &at) ? (uint32_t)at : 0;
 }
 
-static void add_whole(struct numbering *s, struct equiv_whole w) {
+void equiv_push_whole(struct numbering *s, struct equiv_whole w) {
     enum op op = graph_node(w.g, w.node)->op;
     uint32_t class = key_operand(op, w.in, w.n_in);
     w.next = equiv_first_whole(s, op, class);
@@ -43,9 +43,9 @@ void equiv_add_whole(struct numbering *s, const struct graph *g, node_id id, con
     for (uint32_t k = 0; out && k < n->n_out; k++)
         out[k] = n->out[k].i ? class[n->out[k].i] : 0;
     if (!s->failed)
-        add_whole(s,
-                  (struct equiv_whole){
-                      .g = g, .node = id, .in = in, .n_in = n_in, .out = out, .n_out = n->n_out});
+        equiv_push_whole(
+            s, (struct equiv_whole){
+                   .g = g, .node = id, .in = in, .n_in = n_in, .out = out, .n_out = n->n_out});
 }
 
 // ---- Classes of parts ----
@@ -91,19 +91,6 @@ const struct equiv_part *equiv_piece(struct numbering *s, uint32_t class,
 
 // ---- One whole, one letter ----
 
-// What is being matched: node n of graph g, and the range of the letter.
-struct match {
-    const struct graph *g;
-    const struct node *n;
-    const uint32_t *in;
-    uint32_t n_in;
-    const struct equiv_whole *w;
-    uint8_t letter;
-    int64_t lo, hi; // units; hi < 0: not known yet
-    int64_t length; // of uniform operands; < 0: there is none
-    bool has_bias;
-};
-
 static int32_t dim_of(const struct law_dim *at, const struct type *t, uint8_t letter) {
     for (int32_t i = 0; t && i < t->rank; i++)
         if (at[i].letter == letter)
@@ -116,11 +103,11 @@ static bool gives_shape(enum op op, uint32_t k) {
            (k == 0 && op == OP_ConstantOfShape) || (k == 2 && op == OP_MaxUnpool);
 }
 
-static bool is_summed(struct numbering *s, const struct match *m) {
+static bool is_summed(struct numbering *s, const struct equiv_match *m) {
     return dim_of(m->w->y[0], equiv_static_type(s, m->w->out[0]), m->letter) < 0;
 }
 
-static bool same_range(struct match *m, const struct equiv_part *p, int64_t unit) {
+static bool same_range(struct equiv_match *m, const struct equiv_part *p, int64_t unit) {
     if (unit <= 0 || p->lo % unit || p->hi % unit)
         return false;
     int64_t lo = p->lo / unit, hi = p->hi / unit;
@@ -135,13 +122,13 @@ static bool same_range(struct match *m, const struct equiv_part *p, int64_t unit
     return same;
 }
 
-static bool is_bias(const struct match *m, uint32_t k) {
+static bool is_bias(const struct equiv_match *m, uint32_t k) {
     enum op op = m->n->op;
     return k == 2 && (op == OP_Conv || op == OP_Gemm || op == OP_ConvTranspose);
 }
 
 // Where parts add in turns, the first operand is the sum of the parts before.
-static bool continues_chain(struct numbering *s, const struct match *m, uint32_t k) {
+static bool continues_chain(struct numbering *s, const struct equiv_match *m, uint32_t k) {
     bool is_chain = m->n->op == OP_ScatterElements || m->n->op == OP_ScatterND;
     const struct equiv_part *p = equiv_piece(s, m->in[0], EQUIV_SUM);
     return k == 0 && is_chain && p && p->of == m->w->out[0] && p->letter == m->letter;
@@ -154,7 +141,7 @@ static int64_t elements_of_one(struct numbering *s, uint32_t class) {
     return t && t->rank > 0 && type_elements(t, &n) && n > 0 ? n / t->dims[0].size : 0;
 }
 
-static bool match_operand(struct numbering *s, struct match *m, uint32_t k) {
+static bool match_operand(struct numbering *s, struct equiv_match *m, uint32_t k) {
     uint32_t in = k < m->n_in ? m->in[k] : 0, whole = k < m->w->n_in ? m->w->in[k] : 0;
     const struct type *t = equiv_static_type(s, whole);
     int32_t dim = k < m->w->n_in ? dim_of(m->w->x[k], t, m->letter) : -1;
@@ -177,87 +164,6 @@ static bool match_operand(struct numbering *s, struct match *m, uint32_t k) {
            same_range(m, p, m->w->x[k][dim].unit);
 }
 
-// ---- Windows ----
-
-struct window {
-    int64_t kernel, stride, dilation, begin, end;
-};
-
-static int64_t item(const struct node *n, const char *name, int32_t i, int64_t otherwise) {
-    const struct attr *a = node_attr(n, name);
-    return a && a->kind == ATTR_INTS && !a->ref && i < (int32_t)a->n ? a->ints[i] : otherwise;
-}
-
-// Of spatial dimension i. False: its pads are not numbers, and are not computed here.
-static bool window_of(struct numbering *s, const struct match *m, const struct node *n, int32_t i,
-                      int64_t size, struct window *out) {
-    const struct type *w = m->w->n_in > 1 ? equiv_static_type(s, m->w->in[1]) : NULL;
-    const struct type *x = equiv_static_type(s, m->w->in[0]);
-    const char *automatic = node_text(m->g, n, "auto_pad", "NOTSET");
-    int64_t by_weights = m->n->op == OP_Conv && w && i + 2 < w->rank ? w->dims[i + 2].size : 0;
-    *out = (struct window){item(n, "kernel_shape", i, by_weights), item(n, "strides", i, 1),
-                           item(n, "dilations", i, 1), item(n, "pads", i, 0),
-                           item(n, "pads", i + x->rank - 2, 0)};
-    bool is_same = strncmp(automatic, "SAME_", 5) == 0;
-    if (is_same) {
-        int64_t n_out = (size + out->stride - 1) / out->stride;
-        int64_t pad = (n_out - 1) * out->stride + (out->kernel - 1) * out->dilation + 1 - size;
-        pad = pad < 0 ? 0 : pad;
-        out->begin = strcmp(automatic, "SAME_LOWER") == 0 ? pad - pad / 2 : pad / 2;
-        out->end = pad - out->begin;
-    } else if (strcmp(automatic, "VALID") == 0) {
-        out->begin = out->end = 0;
-    }
-    return out->kernel > 0 && out->stride > 0 && out->dilation > 0 &&
-           (is_same || strcmp(automatic, "NOTSET") == 0 || strcmp(automatic, "VALID") == 0);
-}
-
-// The windows of the part are windows lo .. hi-1 of the whole, with the same elements under them.
-static bool match_window(struct numbering *s, struct match *m) {
-    int32_t i = m->letter - LAW_WINDOW, dim = i + 2;
-    const struct type *x = equiv_static_type(s, m->w->in[0]),
-                      *y = equiv_static_type(s, m->w->out[0]);
-    const struct equiv_part *p = equiv_piece(s, m->in[0], EQUIV_PIECE);
-    struct equiv_part all = {EQUIV_PIECE, .of = m->in[0], .axis = dim, .hi = x->dims[dim].size};
-    struct window part, whole;
-    if (m->in[0] == m->w->in[0])
-        p = &all;
-    if (!p || p->of != m->w->in[0] || p->axis != dim)
-        return false;
-    int64_t size = x->dims[dim].size;
-    if (!window_of(s, m, m->n, i, p->hi - p->lo, &part) ||
-        !window_of(s, m, graph_node(m->w->g, m->w->node), i, size, &whole) ||
-        part.kernel != whole.kernel || part.stride != whole.stride ||
-        part.dilation != whole.dilation)
-        return false;
-    bool pads_outside = (part.begin == 0 || p->lo == 0) && (part.end == 0 || p->hi == size);
-    int64_t reach = (whole.kernel - 1) * whole.dilation + 1;
-    int64_t first = p->lo - part.begin + whole.begin, read = p->hi - p->lo + part.begin + part.end;
-    if (!pads_outside || part.begin < 0 || part.end < 0 || whole.begin < 0 || first < 0 ||
-        first % whole.stride || read < reach)
-        return false;
-    m->lo = first / whole.stride;
-    m->hi = m->lo + (read - reach) / whole.stride + 1;
-    // A last window that only part of the padding allows would not exist in the whole.
-    return m->hi <= y->dims[dim].size;
-}
-
-// The windows along other dimensions are the same.
-static bool same_other_windows(struct numbering *s, const struct match *m) {
-    const struct type *x = equiv_static_type(s, m->w->in[0]);
-    const struct node *whole = graph_node(m->w->g, m->w->node);
-    for (int32_t i = 0; i < x->rank - 2; i++) {
-        struct window a, b;
-        if (i == m->letter - LAW_WINDOW)
-            continue;
-        if (!window_of(s, m, m->n, i, x->dims[i + 2].size, &a) ||
-            !window_of(s, m, whole, i, x->dims[i + 2].size, &b) || a.begin != b.begin ||
-            a.end != b.end)
-            return false;
-    }
-    return true;
-}
-
 // ---- Attributes ----
 
 static bool same_attr(const struct attr *a, const struct attr *b) {
@@ -267,7 +173,7 @@ static bool same_attr(const struct attr *a, const struct attr *b) {
     case ATTR_INT:
         return a->i == b->i;
     case ATTR_FLOAT:
-        return memcmp(&a->f, &b->f, sizeof a->f) == 0;
+        return a->f == b->f;
     case ATTR_INTS:
         return a->n == b->n && (a->n == 0 || memcmp(a->ints, b->ints, a->n * sizeof *a->ints) == 0);
     case ATTR_STRING:
@@ -284,14 +190,14 @@ static bool same_value(struct numbering *s, const struct attr *a, const struct a
 }
 
 // An attribute in which a part differs from its whole by a rule below.
-static bool is_excepted(struct numbering *s, const struct match *m, const char *name) {
+static bool is_excepted(struct numbering *s, const struct equiv_match *m, const char *name) {
     bool is_window = m->letter >= LAW_WINDOW, is_mean = m->w->scale != 1 && is_summed(s, m);
     return (is_window && (strcmp(name, "pads") == 0 || strcmp(name, "auto_pad") == 0)) ||
            (m->letter == 'g' && strcmp(name, "group") == 0) ||
            (is_mean && strcmp(name, "reduction") == 0);
 }
 
-static bool covers(struct numbering *s, const struct match *m, const struct node *a,
+static bool covers(struct numbering *s, const struct equiv_match *m, const struct node *a,
                    const struct node *b) {
     for (uint32_t k = 0; k < a->n_attrs; k++) {
         const struct attr *x = &a->attrs[k], *y = node_attr(b, x->name);
@@ -302,7 +208,7 @@ static bool covers(struct numbering *s, const struct match *m, const struct node
 }
 
 // A mean is in parts as sums: of a reduction, over the same dimensions; of a loss.
-static bool match_mean(struct numbering *s, const struct match *m) {
+static bool match_mean(struct numbering *s, const struct equiv_match *m) {
     const struct node *whole = graph_node(m->w->g, m->w->node);
     const struct type *x = equiv_static_type(s, m->w->in[0]);
     bool a[LAW_RANK], b[LAW_RANK];
@@ -318,9 +224,9 @@ static bool match_mean(struct numbering *s, const struct match *m) {
     return node_int(whole, "keepdims", 1) == node_int(m->n, "keepdims", 1);
 }
 
-static bool match_attrs(struct numbering *s, struct match *m) {
+static bool match_attrs(struct numbering *s, struct equiv_match *m) {
     const struct node *whole = graph_node(m->w->g, m->w->node);
-    if (m->letter >= LAW_WINDOW && (!same_other_windows(s, m) || !match_window(s, m)))
+    if (m->letter >= LAW_WINDOW && !equiv_windows(s, m))
         return false;
     if (m->letter == 'g' && node_int(m->n, "group", 1) != m->hi - m->lo)
         return false;
@@ -333,8 +239,8 @@ static bool match_attrs(struct numbering *s, struct match *m) {
 
 // ---- Results ----
 
-static struct equiv_part piece_of_result(struct numbering *s, const struct match *m, uint32_t k,
-                                         int32_t dim) {
+static struct equiv_part piece_of_result(struct numbering *s, const struct equiv_match *m,
+                                         uint32_t k, int32_t dim) {
     int64_t unit = m->letter >= LAW_WINDOW ? 1 : m->w->y[k][dim].unit;
     bool is_uniform = m->hi < 0;
     int64_t lo = is_uniform ? 0 : m->lo * unit, hi = (is_uniform ? m->length : m->hi) * unit;
@@ -349,7 +255,7 @@ static struct equiv_part piece_of_result(struct numbering *s, const struct match
                                .scale = is_local ? lo * elements_of_one(s, m->w->in[0]) : 0};
 }
 
-static struct equiv_part sum_of_result(struct numbering *s, const struct match *m) {
+static struct equiv_part sum_of_result(struct numbering *s, const struct equiv_match *m) {
     const struct equiv_part *before = equiv_piece(s, m->in[0], EQUIV_SUM);
     struct equiv_part p = {.kind = EQUIV_SUM,
                            .of = m->w->out[0],
@@ -369,7 +275,7 @@ static struct equiv_part sum_of_result(struct numbering *s, const struct match *
 }
 
 // Parts of a chain begin with the first one, and continue where the one before ended.
-static bool is_in_turn(struct numbering *s, const struct match *m) {
+static bool is_in_turn(struct numbering *s, const struct equiv_match *m) {
     const struct equiv_part *before = equiv_piece(s, m->in[0], EQUIV_SUM);
     if (m->n->op != OP_ScatterElements && m->n->op != OP_ScatterND)
         return true;
@@ -377,7 +283,8 @@ static bool is_in_turn(struct numbering *s, const struct match *m) {
 }
 
 // The dimensions that a shape operand gives are those of the part.
-static bool match_shape(struct numbering *s, const struct match *m, const struct equiv_part *p) {
+static bool match_shape(struct numbering *s, const struct equiv_match *m,
+                        const struct equiv_part *p) {
     const struct type *y = equiv_part_type(s, p), *x = NULL;
     for (uint32_t k = 0; k < m->n_in; k++) {
         if (!gives_shape(m->n->op, k))
@@ -408,7 +315,7 @@ static bool match_shape(struct numbering *s, const struct match *m, const struct
 }
 
 // Expand and ConstantOfShape: the shape alone says that it is a part.
-static void find_length(struct numbering *s, struct match *m) {
+static void find_length(struct numbering *s, struct equiv_match *m) {
     const struct type *y = equiv_static_type(s, m->w->out[0]);
     uint32_t k = m->n->op == OP_Expand ? 1 : 0;
     if ((m->n->op != OP_Expand && m->n->op != OP_ConstantOfShape) || m->hi >= 0 || m->length >= 0 ||
@@ -421,7 +328,7 @@ static void find_length(struct numbering *s, struct match *m) {
         m->length = c->ints[at];
 }
 
-static bool set_results(struct numbering *s, const struct match *m, uint32_t *class) {
+static bool set_results(struct numbering *s, const struct equiv_match *m, uint32_t *class) {
     for (uint32_t k = 0; k < m->n->n_out; k++) {
         if (!m->n->out[k].i)
             continue;
@@ -438,7 +345,7 @@ static bool set_results(struct numbering *s, const struct match *m, uint32_t *cl
     return true;
 }
 
-static bool match_letter(struct numbering *s, struct match *m, uint32_t *class) {
+static bool match_letter(struct numbering *s, struct equiv_match *m, uint32_t *class) {
     uint32_t n = m->n_in > m->w->n_in ? m->n_in : m->w->n_in;
     m->lo = m->hi = m->length = -1;
     m->has_bias = false;
@@ -454,7 +361,7 @@ static bool match_letter(struct numbering *s, struct match *m, uint32_t *class) 
     return match_attrs(s, m) && set_results(s, m, class);
 }
 
-static bool match_whole(struct numbering *s, struct match *m, uint32_t *class) {
+static bool match_whole(struct numbering *s, struct equiv_match *m, uint32_t *class) {
     equiv_law_of(s, &s->wholes.at[m->w - s->wholes.at]);
     bool is_variadic = m->n->op == OP_Split; // its meaning depends on the number of results
     if (!m->w->has_law || s->failed || (is_variadic && m->n->n_out != m->w->n_out))
@@ -467,7 +374,7 @@ static bool match_whole(struct numbering *s, struct match *m, uint32_t *class) {
     return false;
 }
 
-static bool match_any(struct numbering *s, struct match *m, enum op op, uint32_t first,
+static bool match_any(struct numbering *s, struct equiv_match *m, enum op op, uint32_t first,
                       uint32_t *class) {
     for (uint32_t at = equiv_first_whole(s, op, first); at && !s->failed;
          at = s->wholes.at[at - 1].next) {
@@ -478,50 +385,7 @@ static bool match_any(struct numbering *s, struct match *m, enum op op, uint32_t
     return false;
 }
 
-// ---- Wholes that only parts imply ----
-
-// The node over whole operands, where the step has none. It is a term of its own, whatever is made
-// of it.
-static bool imply_whole(struct numbering *s, const struct graph *g, node_id id, const uint32_t *in,
-                        uint32_t n_in) {
-    const struct node *n = graph_node(g, id);
-    if ((n->op != OP_Sub && n->op != OP_Mul && n->op != OP_ReduceSum) || n->n_out != 1)
-        return false;
-    uint32_t *whole = ARENA_ARRAY(s->a, uint32_t, n_in), *out = ARENA_ARRAY(s->a, uint32_t, 1);
-    bool has_piece = false, is_new;
-    if (!whole || !out) {
-        s->failed = diag_out_of_memory(s->d);
-        return false;
-    }
-    for (uint32_t k = 0; k < n_in; k++) {
-        const struct equiv_part *p = equiv_piece(s, in[k], EQUIV_PIECE);
-        whole[k] = p ? p->of : in[k];
-        has_piece |= p != NULL;
-    }
-    const struct type *x = n_in > 0 ? equiv_static_type(s, whole[0]) : NULL;
-    bool reduced[LAW_RANK] = {false};
-    int64_t dims[LAW_RANK];
-    int32_t rank = 0;
-    if (!has_piece || !x || (n->op == OP_ReduceSum && !equiv_reduced(s, n, in, n_in, x, reduced)))
-        return false;
-    bool keeps = n->op != OP_ReduceSum || node_int(n, "keepdims", 1);
-    for (int32_t i = 0; i < x->rank; i++)
-        if (!reduced[i] || keeps)
-            dims[rank++] = reduced[i] ? 1 : x->dims[i].size;
-    equiv_put_node(s, g, id, whole, n_in, NULL);
-    equiv_put(s, 0);
-    out[0] = equiv_intern(s, &is_new);
-    if (!is_new || s->failed)
-        return false;
-    const struct type *t = type_static(s->a, x->elem, dims, rank);
-    *equiv_at(s, out[0]) = (struct equiv_class){
-        .type = t, .g = g, .node = id, .name = "a whole", .in = whole, .n_in = n_in};
-    add_whole(s, (struct equiv_whole){
-                     .g = g, .node = id, .in = whole, .n_in = n_in, .out = out, .n_out = 1});
-    return !s->failed;
-}
-
-static bool is_part(struct numbering *s, struct match *m, uint32_t *class) {
+static bool is_part(struct numbering *s, struct equiv_match *m, uint32_t *class) {
     enum op op = m->n->op;
     uint32_t first = key_operand(op, m->in, m->n_in);
     const struct equiv_part *p = first ? &equiv_at(s, first)->part : NULL;
@@ -537,11 +401,11 @@ static bool is_part(struct numbering *s, struct match *m, uint32_t *class) {
 bool equiv_parts(struct numbering *s, const struct graph *g, node_id id, const uint32_t *in,
                  uint32_t n_in, uint32_t *class) {
     const struct node *n = graph_node(g, id);
-    struct match m = {.g = g, .n = n, .in = in, .n_in = n_in};
+    struct equiv_match m = {.g = g, .n = n, .in = in, .n_in = n_in};
     if (n->op == OP_UNKNOWN || equivalence_is_random(g, id) || n->n_out == 0)
         return false;
     if (is_part(s, &m, class) || equiv_joined(s, n, in, n_in, class) ||
         equiv_moments(s, n, in, n_in, class))
         return true;
-    return imply_whole(s, g, id, in, n_in) && is_part(s, &m, class);
+    return equiv_imply(s, g, id, in, n_in) && is_part(s, &m, class);
 }

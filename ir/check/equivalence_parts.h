@@ -5,7 +5,9 @@
 // independently of what divides nodes.
 //
 //   equivalence_laws.c      which dimensions of operands and results an operator connects
+//   equivalence_shapes.c    the same, where it depends on attributes and shapes
 //   equivalence_parts.c     nodes that are parts of a whole
+//   equivalence_windows.c   parts along space
 //   equivalence_sums.c      concatenations, and sums of partial sums, that complete a whole
 //   equivalence_moments.c   BatchNormalization in training mode, from sums over parts
 #pragma once
@@ -36,6 +38,22 @@ struct equiv_whole {
     int64_t scale; // partial sums are this many times as large
 };
 
+// What is being matched: node n of graph g, and the range of the letter.
+struct equiv_match {
+    const struct graph *g;
+    const struct node *n;
+    const uint32_t *in;
+    uint32_t n_in;
+    const struct equiv_whole *w;
+    uint8_t letter;
+    int64_t lo, hi; // units; hi < 0: not known yet
+    int64_t length; // of uniform operands; < 0: there is none
+    bool has_bias;
+};
+
+// equivalence_windows.c: the node computes windows of the whole; sets their range.
+bool equiv_windows(struct numbering *s, struct equiv_match *m);
+
 void equiv_law_of(struct numbering *s, struct equiv_whole *w);
 const struct type *equiv_static_type(struct numbering *s, uint32_t class);
 
@@ -47,6 +65,10 @@ bool equiv_reduced(struct numbering *s, const struct node *n, const uint32_t *in
 uint32_t equiv_part_class(struct numbering *s, struct equiv_part p);
 const struct equiv_part *equiv_piece(struct numbering *s, uint32_t class,
                                      enum equiv_part_kind kind);
+void equiv_push_whole(struct numbering *s, struct equiv_whole w);
+// equivalence_moments.c: adds the node over the whole operands, which only its parts imply.
+bool equiv_imply(struct numbering *s, const struct graph *g, node_id id, const uint32_t *in,
+                 uint32_t n_in);
 // The first whole with this operator and first operand, as index + 1; 0: there is none.
 uint32_t equiv_first_whole(const struct numbering *s, enum op op, uint32_t class);
 
@@ -58,3 +80,25 @@ bool equiv_moments(struct numbering *s, const struct node *n, const uint32_t *in
 // The axis and range of a Slice of step 1 along one axis.
 bool equiv_slice_range(struct numbering *s, const uint32_t *in, uint32_t n_in,
                        struct equiv_part *out);
+
+// ---- For laws ----
+
+// Letters beside those of patterns: leading dimensions, and dimensions by themselves.
+enum { LAW_LEADING = 128, LAW_OWN = 160, LAW_MAX_PATTERN = 256 };
+
+struct law {
+    struct numbering *s;
+    struct equiv_whole *w;
+    const struct node *n;
+};
+
+// Of an operand or result of the whole; NULL: not static.
+const struct type *law_operand(const struct law *l, uint32_t k);
+const struct type *law_result(const struct law *l, uint32_t k);
+void law_set_x(struct law *l, uint32_t k, int32_t dim, uint8_t letter);
+void law_set_y(struct law *l, uint32_t k, int32_t dim, uint8_t letter);
+void law_pattern(struct law *l, const char *pattern);
+// The equation of Einsum as a pattern of at most LAW_MAX_PATTERN characters. False: it is none.
+bool law_of_einsum(const struct law *l, char *out);
+// equivalence_shapes.c
+bool law_by_shape(struct law *l);

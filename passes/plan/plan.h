@@ -5,6 +5,7 @@
 //   plan_memory.c   one device: the schedule whose peak on the runtime fits the budget, applied
 //   plan_search.c   the rounds of the search for it
 //   plan_trial.c    one schedule, applied and measured on the runtime model
+//   plan_parts.c    one device: nodes divided, where there is no plan without
 //   plan_bound.c    lower bounds for every plan of the step
 //   plan_verdict.c  what a plan, or the lack of one, claims about them
 //   plan_devices.c  several devices: a search for the strategy that fits the memory of each

@@ -24,9 +24,13 @@ struct planning {
     bool infers;
     const struct options *forms[2]; // with --runtime-shapes hidden, known
     int form;
-    int64_t finish_ns; // how long the rest takes, once there is a schedule
-    bool steers;       // plans that need it are steered (passes/steer)
-    bool is_pass;      // only the schedule is applied; control nodes are another pass's
+    bool is_divided;     // nodes of the step are parts (plan_parts.c)
+    bool is_hasty;       // no search where a lower bound refuses the budget
+    double time_share;   // of --time from now on; 0: until the end of the command's time
+    int64_t floor_bytes; // no plan of this step needs less
+    int64_t finish_ns;   // how long the rest takes, once there is a schedule
+    bool steers;         // plans that need it are steered (passes/steer)
+    bool is_pass;        // only the schedule is applied; control nodes are another pass's
 };
 
 static inline bool plan_is_stopped(const struct planning *k) {
@@ -49,6 +53,9 @@ struct plan_incumbent {
     int64_t cost; // of the plan
     struct trial trial;
 };
+
+// plan_memory.c: k->m becomes a plan, unless the status is an error.
+status plan_one_device(struct planning *k);
 
 // plan_verdict.c: what is proven of the plan of a trial, as figures.
 status plan_verdict_report(struct planning *k, const struct trial *t);

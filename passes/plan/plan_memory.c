@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "ir/copy.h"
-#include "passes/plan/plan_inner.h"
+#include "passes/plan/plan_parts.h"
 
 // What is left after the first search, in measurements of the step: a plan has more nodes, and is
 // measured, applied, placed, checked and written.
@@ -101,13 +101,26 @@ static status open_planning(struct planning *k) {
     k->settings.solve.worker_path = c->worker_path;
     k->budget_bytes = k->settings.solve.budget_bytes;
     k->end_ns = plan_end_ns(c, k->settings.solve.seconds);
+    if (k->time_share > 0 && k->end_ns != STOP_NEVER) {
+        k->settings.solve.seconds *= k->time_share;
+        k->end_ns = stop_clock_ns() + (int64_t)(k->settings.solve.seconds * 1e9);
+    }
     k->out->base_cost = k->coarse.units.base_cost;
-    return plan_bounds_make(k->m->graph, &k->coarse.units, c, &k->bounds);
+    st = plan_bounds_make(k->m->graph, &k->coarse.units, c, &k->bounds);
+    k->floor_bytes =
+        !st && k->bounds.is_known ? problem_floor(&k->bounds.relaxed.problem, NULL) : 0;
+    return st;
 }
 
-static status plan_one_device(struct planning *k) {
+static bool is_hopeless(const struct planning *k) {
+    return k->is_hasty && !k->settings.dual && k->floor_bytes > k->budget_bytes;
+}
+
+status plan_one_device(struct planning *k) {
     struct plan_incumbent best = {0};
     status st = open_planning(k);
+    if (!st && is_hopeless(k))
+        return plan_verdict_refuse(k, &(struct trial){.peak_bytes = INT64_MAX});
     if (!st && k->coarse.clusters.n == 0)
         return ST_OK;
     bool infers = options_flag(k->c->options, "inference");
@@ -123,8 +136,18 @@ static status plan_one_device(struct planning *k) {
 
 status plan_memory(struct model *m, struct pass_context *c, const struct plan_watch *watch,
                    struct plan_facts *out) {
-    struct planning k = {.m = m, .c = c, .watch = watch, .out = out};
-    return plan_one_device(&k);
+    bool may_divide = plan_parts_are_allowed(c->options);
+    struct diags said = diags_make(c->arena);
+    struct pass_context own = *c;
+    struct planning k = {
+        .m = m, .c = may_divide ? &own : c, .watch = watch, .out = out, .is_hasty = may_divide};
+    own.diags = &said;
+    status st = plan_one_device(&k);
+    if (may_divide && (st == ST_NO_PLAN || st == ST_INFEASIBLE))
+        return plan_parts(&k, &said, c);
+    if (may_divide)
+        diags_take(c->diags, &said);
+    return st;
 }
 
 // The same as a pass, which leaves the control nodes to the pass that follows.

@@ -16,6 +16,8 @@ static double seconds_left(const struct planning *k) {
 status plan_verdict_report(struct planning *k, const struct trial *t) {
     struct plan_facts *out = k->out;
     bool dual = k->settings.dual;
+    if (k->is_divided) // bounds of one division are none of all plans
+        return ST_OK;
     int64_t cost = plan_cost(k, t);
     struct plan_limit limit = {dual ? t->peak_bytes : k->budget_bytes, cost, seconds_left(k)};
     struct plan_bound bound;

@@ -4,7 +4,12 @@
 static const struct option_spec options[] = {
     {"Sharding", 0, OPTION_GROUP, NULL, NULL, 0, 0, NULL},
     {"shard", 0, OPTION_LIST, "NODES:DIM:WAYS", NULL, 0, 0,
-     "divide these nodes (* and ? match) along sample, parameter, attribute or sum"},
+     "divide these nodes (* and ? match) along sample, parameter, attribute or sum, in mfc opt"},
+    {"no-shard", 0, OPTION_FLAG, NULL, NULL, 0, 0,
+     "do not divide operators, neither to fit the budget nor over devices"},
+    {"shard-dims", 0, OPTION_LIST, "DIM", NULL, 0, 0,
+     "divide along these only: sample, attribute, parameter; not given: all, in this order"},
+    {"max-ways", 0, OPTION_INT, "N", "8", 2, SHARD_MAX_WAYS, "parts of an operator, at most"},
     {0}};
 
 status shard_divide(struct model *m, const struct shard_request *ask, struct pass_context *c) {
