@@ -10,9 +10,9 @@
 //     Concat(x) = x
 //
 // Their conditions need types. These are derived here from the operands, for Reshape, Slice,
-// Compress, Cast, Shape, MatMulInteger and Concat with constant operands; an unknown type disables
-// the identity. Every form of control dependency that mfc writes simplifies to the tensor that it
-// delays.
+// Compress, Cast, Shape, MatMulInteger, arithmetic, and Concat with constant operands; an unknown
+// type disables the identity. Every form of control dependency that mfc writes simplifies to the
+// tensor that it delays.
 #include <string.h>
 
 #include "ir/base/checked.h"
@@ -281,6 +281,16 @@ static const struct type *product_type(struct numbering *s, const uint32_t *in, 
     return make_type(s, ELEM_I32, dims, 2);
 }
 
+// Of two operands, of which one has no dimensions or both have the same.
+static const struct type *arithmetic_type(struct numbering *s, const uint32_t *in, uint32_t n_in) {
+    const struct type *x = type_of(s, in, n_in, 0), *y = type_of(s, in, n_in, 1);
+    if (!type_is_static(x) || !type_is_static(y) || x->elem != y->elem)
+        return NULL;
+    if (x->rank == 0 || y->rank == 0)
+        return x->rank == 0 ? y : x;
+    return type_equal(x, y) ? x : NULL;
+}
+
 const struct type *equiv_derive(struct numbering *s, const struct node *n, const uint32_t *in,
                                 uint32_t n_in) {
     const struct type *x = type_of(s, in, n_in, 0);
@@ -301,6 +311,11 @@ const struct type *equiv_derive(struct numbering *s, const struct node *n, const
         return concat_type(s, n, in, n_in);
     case OP_MatMulInteger:
         return product_type(s, in, n_in);
+    case OP_Add:
+    case OP_Sub:
+    case OP_Mul:
+    case OP_Div:
+        return arithmetic_type(s, in, n_in);
     case OP_Cast: {
         int64_t to = node_int(n, "to", 0);
         for (int32_t i = 0; i < x->rank && x->rank <= LIMIT_RANK; i++)
