@@ -99,6 +99,8 @@ static status open_planning(struct planning *k) {
     if (st)
         return st;
     k->settings.solve.worker_path = c->worker_path;
+    if (k->is_divided) // a share is of the undivided step
+        k->settings.solve.budget_bytes = k->budget_bytes;
     k->budget_bytes = k->settings.solve.budget_bytes;
     k->end_ns = plan_end_ns(c, k->settings.solve.seconds);
     if (k->time_share > 0 && k->end_ns != STOP_NEVER) {

@@ -125,6 +125,7 @@ static status try_division(struct dividing *x, const char *dimension, uint32_t w
                          .c = &own,
                          .watch = x->watch,
                          .out = &facts,
+                         .budget_bytes = x->budget_bytes,
                          .is_divided = true,
                          .is_hasty = true,
                          .time_share = 1.0 / TIME_SHARE};
@@ -228,7 +229,7 @@ status plan_parts(struct planning *k, const struct diags *undivided, struct pass
                          .budget_bytes = k->budget_bytes,
                          .tried = str_make(c->arena),
                          .all_proven = true};
-    int64_t base_cost = k->out->base_cost;
+    int64_t base_cost = k->out->base_cost, baseline_bytes = k->out->baseline_bytes;
     struct model *step = model_copy(k->m, c->arena);
     struct shard_request *request =
         ARENA_ARRAY(c->arena, struct shard_request, k->m->graph->nodes.n);
@@ -247,6 +248,7 @@ status plan_parts(struct planning *k, const struct diags *undivided, struct pass
     if (!st) { // what the plan is compared with
         k->out->step = step;
         k->out->base_cost = base_cost;
+        k->out->baseline_bytes = baseline_bytes;
         k->out->bound = k->out->min_bytes = PLAN_FACTS_UNKNOWN;
         k->out->outcome = "feasible";
     }
