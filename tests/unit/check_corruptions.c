@@ -15,7 +15,7 @@
 #include "solver/model/sequence.h"
 #include "tests/oracle/random_problem.h"
 
-#define CORRUPTIONS 13000
+#define CORRUPTIONS 50000
 #define MAX_NODES   40
 
 // Rescans everything at every step: slow, and plain to see.
