@@ -20,7 +20,7 @@ function run(mfc, words) {
 }
 
 // Options that change the model, or what of it is state: the evaluation model needs them as well as the step.
-const OF_BOTH = /^--(lora|lora-alpha|train|freeze|loss|loss-input|class-axis|label-type|output|batch|dim|shape|input-value|dequantize)(=|$)/;
+const OF_BOTH = /^--(head|lora|lora-alpha|train|freeze|loss|loss-input|class-axis|label-type|output|batch|dim|shape|input-value|dequantize)(=|$)/;
 
 // Makes step, evaluation model and starting state in a folder, unless they are there, made of the same words. options: of the
 // command mfc, each as '--name=value'.
@@ -98,5 +98,5 @@ export async function evaluate(trainer, files, data) {
 
 // The model with the parameters of the checkpoint, for inference.
 export function exportModel(model, files, output) {
-  run(files.mfc, ['export', model, '--state', files.checkpoint, '-o', output]);
+  run(files.mfc, ['export', model, '--state', files.checkpoint, '-o', output, ...files.options.filter((word) => /^--head=/.test(word))]);
 }

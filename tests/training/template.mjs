@@ -31,7 +31,7 @@ demand(Number(/^[\d.]+/.exec(apart)?.[0]) > 95, `the exported model: ${apart}`);
 const again = finetune('--train', 'train.safetensors', '--steps', '61');
 demand(again.status === 0 && /^step 61: /.test(again.text), `it does not go on: ${again.text}`);
 // A part of the parameters: the evaluation, and the exported model, have the others from the file.
-for (const [folder, ...options] of [['last', '--plan=--train=last:2'], ['lora', '--plan=--lora=4', '--plan=--train=8.*']]) {
+for (const [folder, ...options] of [['head', '--plan=--head=5', '--plan=--train=last:2'], ['lora', '--plan=--lora=4', '--plan=--train=8.*']]) {
   const done = finetune('--train', 'train.safetensors', '--test', 'test.safetensors', '--steps', '60', '--every', '60', '--folder', folder,
     '--set', 'lr=0.01', ...options);
   const share = Number(/step 60: .* ([\d.]+) % correct/.exec(done.text)?.[1]);
