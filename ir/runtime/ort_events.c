@@ -73,19 +73,22 @@ static void run_node(struct walk *w, node_id id, uint32_t step) {
             add_event(w, w->buffer[s], false);
 }
 
-// The condition of the If: SequenceLength makes a number, Equal a truth value, which is held until
-// the branch has run. What the wrapper does before is empty. Then the If requests the outputs of
-// known shape.
-static uint32_t begin_branch(struct walk *w, const bool *known) {
-    uint32_t length = request(w, (int64_t)sizeof(int64_t), ORT_TENSOR, NODE_NONE);
-    uint32_t condition = request(w, (int64_t)sizeof(bool), ORT_TENSOR, NODE_NONE);
-    add_event(w, length, false);
-    for (size_t i = 0; i < w->g->outputs.n && !w->failed; i++) {
+// What the graph around a branch holds until the branch has run: the length of the sequence, and
+// the condition of the If. What it makes before is empty.
+struct around {
+    uint32_t length, condition;
+};
+
+static struct around begin_branch(struct walk *w, const bool *known) {
+    struct around o;
+    o.length = request(w, (int64_t)sizeof(int64_t), ORT_CONDITION, NODE_NONE);
+    o.condition = request(w, (int64_t)sizeof(bool), ORT_CONDITION, NODE_NONE);
+    for (size_t i = 0; i < w->g->outputs.n && !w->failed; i++) { // the If requests these in advance
         const struct value *v = graph_value(w->g, w->g->outputs.at[i]);
         if (v->def.i && known[w->g->outputs.at[i].i])
             add_output(w, v->def, v->def_slot);
     }
-    return condition;
+    return o;
 }
 
 status ort_events_of(const struct ort_execution *x, struct arena *a, struct ort_events *out) {
@@ -109,10 +112,14 @@ status ort_events_of(const struct ort_execution *x, struct arena *a, struct ort_
             w.end_first[to] = i;
         }
     }
-    uint32_t condition = x->branch_knows ? begin_branch(&w, x->branch_knows) : 0;
+    struct around around = {0};
+    if (x->branch_knows)
+        around = begin_branch(&w, x->branch_knows);
     for (uint32_t i = 0; i < n && !w.failed; i++)
         run_node(&w, x->order.at[i], i);
-    if (condition)
-        add_event(&w, condition, false);
+    if (x->branch_knows) {
+        add_event(&w, around.length, false);
+        add_event(&w, around.condition, false);
+    }
     return w.failed ? ST_LIMIT : ST_OK;
 }

@@ -7,6 +7,7 @@
 
 enum ort_buffer_kind {
     ORT_TENSOR,    // of intermediate values: in the memory pattern
+    ORT_CONDITION, // of the graph around a branch: in the memory pattern of that graph
     ORT_OUTPUT,    // of a graph output: held after the run
     ORT_WORKSPACE, // of a kernel, while it runs
     ORT_PLAIN,     // of a kernel, by malloc: not in the arena

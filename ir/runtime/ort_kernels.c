@@ -87,6 +87,7 @@ void ort_kernel_of(const struct graph *g, const struct node *n, struct ort_kerne
             add_output(out, 0);
         add_workspace(out, n->workspace_bytes);
     }
-    if (n->op == OP_ScatterND || n->op == OP_ScatterElements || n->op == OP_Scatter)
-        out->at[out->n - 1].is_plain = true;
+    if (n->op == OP_ScatterND || n->op == OP_ScatterElements || n->op == OP_Scatter ||
+        n->op == OP_OneHot) // indices, in a vector
+        out->at[out->n - 1].is_plain = n->workspace_bytes > 0;
 }

@@ -97,7 +97,8 @@ static void release(struct planner *p, uint32_t buffer) {
     note_gap(p, before);
 }
 
-bool ort_pattern_of(const struct ort_events *e, struct arena *a, struct ort_pattern *out) {
+bool ort_pattern_of(const struct ort_events *e, enum ort_buffer_kind kind, struct arena *a,
+                    struct ort_pattern *out) {
     assert(e && a && out);
     size_t n = e->buffers.n + 1;
     struct planner p = {.e = e,
@@ -112,7 +113,7 @@ bool ort_pattern_of(const struct ort_events *e, struct arena *a, struct ort_patt
         out->offset[i] = -1;
     for (size_t i = 0; i < e->list.n; i++) {
         uint32_t b = e->list.at[i].buffer;
-        if (e->buffers.at[b].kind != ORT_TENSOR)
+        if (e->buffers.at[b].kind != kind)
             continue;
         assert(e->buffers.at[b].n_bytes > 0);
         if (e->list.at[i].is_alloc)

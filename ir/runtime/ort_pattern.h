@@ -9,5 +9,7 @@ struct ort_pattern {
     int64_t *offset; // by buffer; -1: it is not in the block
 };
 
-// `out` is allocated in `a`; false: out of memory.
-bool ort_pattern_of(const struct ort_events *e, struct arena *a, struct ort_pattern *out);
+// The pattern of the buffers of a kind: ORT_TENSOR, or ORT_CONDITION where a branch has none of its
+// own. `out` is allocated in `a`; false: out of memory.
+bool ort_pattern_of(const struct ort_events *e, enum ort_buffer_kind kind, struct arena *a,
+                    struct ort_pattern *out);

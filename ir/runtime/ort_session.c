@@ -55,11 +55,11 @@ status ort_session_of(const struct ort_events *e, bool pattern, struct arena *a,
     assert(e && a && out);
     struct session s = {.e = e, .chunk = ARENA_ARRAY(a, uint32_t, e->buffers.n)};
     *out = (struct ort_session){0};
-    if (!s.chunk || (pattern && !ort_pattern_of(e, a, &s.pattern)))
+    if (!s.chunk || !ort_pattern_of(e, pattern ? ORT_TENSOR : ORT_CONDITION, a, &s.pattern))
         return ST_LIMIT;
     ort_arena_reset(&s.arena, a);
     for (int i = 0; i < ORT_SESSION_RUNS; i++) {
-        run(&s, pattern && i > 0);
+        run(&s, i > 0);
         out->run_bytes[i] = ort_arena_bytes(&s.arena) + s.plain_peak_bytes;
     }
     out->region_bytes = s.arena.region_bytes;

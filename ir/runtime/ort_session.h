@@ -14,6 +14,7 @@ struct ort_session {
     int64_t region_bytes; // of the arena, at the end
 };
 
-// `pattern`: memory patterns are on. Outputs are released before the next run.
+// `pattern`: memory patterns are on; else they are on for the graph around a branch alone. Outputs
+// are released before the next run.
 status ort_session_of(const struct ort_events *e, bool pattern, struct arena *a,
                       struct ort_session *out);

@@ -97,14 +97,17 @@ static bool is_output_type(const struct type *t, const struct type *declared) {
            t->elem == declared->elem && elem_text(t->elem) && !t->has_shape;
 }
 
-// The else-branch: a Cast of the length of the sequence for each element type of the outputs.
+// The else-branch: the length of the sequence is added to that outside, and cast to each element
+// type of the outputs.
 static bool is_else(const struct wrapper *w, const struct graph *g) {
-    const struct node *branch = w->at[IF], *length;
+    const struct node *branch = w->at[IF], *length, *sum;
     bool seen[ELEM_LIMIT_] = {0};
     size_t n_types = 0;
     if (!g || !is_bare_graph(g, branch->n_out) || g->infos.n || g->inits.n || !g->order.n ||
         !(length = bare(g, 0, "SequenceLength", 1, 0)) || length->n_out != 1 ||
-        graph_value(g, length->in[0])->outer.i != w->at[CONSTRUCT]->out[0].i)
+        graph_value(g, length->in[0])->outer.i != w->at[CONSTRUCT]->out[0].i || g->order.n < 2 ||
+        !(sum = bare(g, 1, "Add", 2, 0)) || sum->n_out != 1 || !reads(sum, 0, length) ||
+        graph_value(g, sum->in[1])->outer.i != w->at[LENGTH]->out[0].i)
         return false;
     for (uint32_t k = 0; k < branch->n_out; k++) {
         const struct type *declared = graph_value(w->outer, branch->out[k])->type;
@@ -113,11 +116,11 @@ static bool is_else(const struct wrapper *w, const struct graph *g) {
         n_types += !seen[declared->elem];
         seen[declared->elem] = true;
     }
-    if (g->order.n != n_types + 1)
+    if (g->order.n != n_types + 2)
         return false;
-    for (size_t i = 1; i < g->order.n; i++) {
+    for (size_t i = 2; i < g->order.n; i++) {
         const struct node *cast = bare(g, i, "Cast", 1, 1);
-        if (!cast || cast->n_out != 1 || !reads(cast, 0, length))
+        if (!cast || cast->n_out != 1 || !reads(cast, 0, sum))
             return false;
     }
     for (uint32_t k = 0; k < branch->n_out; k++) { // each type has its own Cast

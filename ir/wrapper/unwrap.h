@@ -3,7 +3,8 @@
 //     none  = Compress(x, [false])          x: an input
 //     seq   = SequenceConstruct(none)
 //     true  = Equal(SequenceLength(seq), 1)
-//     outputs = If(true, then_branch = the plan, else_branch = numbers made from seq)
+//     outputs = If(true, then_branch = the plan, else_branch = numbers made from seq and its
+//     length)
 //
 // Here it is taken out again, so that every command sees the plan. A sequence of one element has
 // the length 1, whatever the inputs are: the then-branch is what runs, and nothing else in the file

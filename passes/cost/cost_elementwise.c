@@ -81,6 +81,12 @@ void cost_variadic(struct cost *c) {
         c->bytes = cost_sum(c->bytes, cost_product(2 * (int64_t)(n - 2), c->out_bytes));
 }
 
+// The kernel copies the indices to make negative ones positive.
+void cost_one_hot(struct cost *c) {
+    cost_elementwise(c);
+    c->workspace_bytes = cost_in_bytes(c, 0);
+}
+
 // The kernel blends two selections, each of the size of the output.
 void cost_where(struct cost *c) {
     c->flops = cost_out(c, 0);

@@ -6,7 +6,11 @@
 //     none  = Compress(x, [false])          x: an input
 //     seq   = SequenceConstruct(none)
 //     true  = Equal(SequenceLength(seq), 1)
-//     outputs = If(true, then_branch = the plan, else_branch = numbers made from seq)
+//     outputs = If(true, then_branch = the plan, else_branch = numbers made from seq and its
+//     length)
+//
+// The else-branch reads the length so that it stays allocated as long as the truth value does: from
+// the second run on a memory pattern holds both, and the arena serves the plan as in the first run.
 //
 // The condition depends on an input, so that no optimization level folds it, and is true for every
 // input. Inputs, weights and the declared outputs stay outside: for its callers the model is the
@@ -205,27 +209,29 @@ static bool move_lists(struct wrapping *w, const value_id *to) {
 }
 
 // A number for each output of the plan. Outputs of one element type share it.
-static struct graph *make_else(struct wrapping *w, value_id sequence) {
+static struct graph *make_else(struct wrapping *w, value_id sequence, value_id outer_length) {
     struct graph *g = graph_new(w->m, w->outer);
     value_id seq = g ? graph_resolve(g, graph_value(w->outer, sequence)->name) : VALUE_NONE;
-    if (!seq.i)
+    value_id held = g ? graph_resolve(g, graph_value(w->outer, outer_length)->name) : VALUE_NONE;
+    if (!seq.i || !held.i)
         return NULL;
     g->name = "never";
     struct builder b = builder_make(g, w->d);
     b.scope = str_format(w->scratch, "%s/else", w->scope);
     value_id length = b.scope ? BUILD(&b, "SequenceLength", seq) : VALUE_NONE;
+    value_id sum = length.i ? BUILD(&b, "Add", length, held) : VALUE_NONE;
     value_id number[ELEM_LIMIT_] = {0};
-    for (size_t k = 0; length.i && k < w->plan->outputs.n; k++) {
+    for (size_t k = 0; sum.i && k < w->plan->outputs.n; k++) {
         enum elem e = graph_value(w->plan, w->plan->outputs.at[k])->type->elem;
         if (!number[e].i) {
-            number[e] = build_op(&b, "Cast", VALUES(length), ATTRS(attr_int("to", e)));
+            number[e] = build_op(&b, "Cast", VALUES(sum), ATTRS(attr_int("to", e)));
             if (number[e].i)
                 graph_value(g, number[e])->type = type_unranked(w->m->arena, e);
         }
         if (!number[e].i || !graph_value(g, number[e])->type || !graph_add_output(g, number[e]))
             return NULL;
     }
-    return length.i ? g : NULL;
+    return sum.i ? g : NULL;
 }
 
 static struct attr branch(const char *name, struct graph *g) {
@@ -243,7 +249,7 @@ static bool make_if(struct wrapping *w, struct values out) {
     value_id seq = BUILD(&b, "SequenceConstruct", BUILD(&b, "Compress", w->token_input, none));
     value_id length = BUILD(&b, "SequenceLength", seq);
     value_id truth = BUILD(&b, "Equal", length, number);
-    struct graph *otherwise = b.failed ? NULL : make_else(w, seq);
+    struct graph *otherwise = b.failed ? NULL : make_else(w, seq, length);
     node_id id = otherwise ? graph_add_node(g, "", "If", VALUES(truth), out) : NODE_NONE;
     const char *name = str_format(w->m->arena, "%s/If", w->scope);
     if (!id.i || !name)

@@ -199,7 +199,7 @@ static status run(struct model *m, struct pass_context *c) {
 
 static const struct option_spec options[] = {
     {"Budget", 0, OPTION_GROUP, NULL, NULL, 0, 0, NULL},
-    {"steer", 0, OPTION_CHOICE, "on|off", "off", 0, 0,
+    {"steer", 0, OPTION_CHOICE, "on|off", "on", 0, 0,
      "whether plans for ONNX Runtime get control nodes that keep its arena to a layout "
      "(docs/runtime.md)"},
     {0}};
