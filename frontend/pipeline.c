@@ -75,8 +75,10 @@ status pipeline_plan(struct pipeline *p) {
     if (!st)
         st = step_record(m, c->options, c->diags);
     bool infers = options_flag(c->options, "inference");
-    if (st || (!rig && remat_is_off(c->options)))
-        return st || !infers ? st : stay_itself(p);
+    if (!st && !rig && remat_is_off(c->options))
+        return infers ? stay_itself(p) : step_arrange(m, c);
+    if (st)
+        return st;
 
     st = rig ? plan_devices(m, rig, c, &p->devices_how, r) : plan_memory(m, c, p->watch, r);
     if (!st && !r->planned && infers)

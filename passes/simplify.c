@@ -4,9 +4,7 @@
 //   - of nodes that compute the same, the first remains;
 //   - two Transposes in a row become one, or none;
 //   - a Transpose that is split and squeezed along one dimension moves behind the Squeezes, where
-//     it meets the next Transpose (the heads of an attention layer);
-//   - once gradients are made, HardSwish becomes HardSigmoid and Mul, its definition, which is what
-//     runs at every level.
+//     it meets the next Transpose (the heads of an attention layer).
 //
 // One walk in order.
 #include <string.h>
@@ -197,26 +195,6 @@ static void move_transpose(struct simplify *s, node_id id) {
     s->n_transposes++;
 }
 
-// It has no kernel. Before gradients are made it stays: its own gradient is the shorter formula.
-static void expand_hard_swish(struct simplify *s, node_id id) {
-    value_id x = graph_node(s->g, id)->in[0];
-    value_id *in = ARENA_ARRAY(s->g->model->arena, value_id, 2);
-    s->b.scope = node_called(s->g, id);
-    value_id gate = build_op(&s->b, "HardSigmoid", VALUES(x),
-                             ATTRS(attr_float("alpha", 1.0 / 6), attr_float("beta", 0.5)));
-    if (!in || s->b.failed) {
-        s->b.failed = diag_out_of_memory(s->c->diags);
-        return;
-    }
-    in[0] = x;
-    in[1] = gate;
-    struct node *n = graph_node(s->g, id);
-    n->op = OP_Mul;
-    n->type = "Mul";
-    n->in = in;
-    n->n_in = 2;
-}
-
 static void simplify_node(struct simplify *s, node_id id) {
     struct node *n = graph_node(s->g, id);
     if (n->removed)
@@ -225,8 +203,6 @@ static void simplify_node(struct simplify *s, node_id id) {
         n->in[k] = current(s, n->in[k]);
     if (merge(s, id))
         return;
-    if (n->op == OP_HardSwish && s->g->model->facts & FACT_GRAD)
-        expand_hard_swish(s, id);
     move_transpose(s, id);
     join_transposes(s, id);
 }

@@ -3,12 +3,10 @@
 #include <string.h>
 
 #include "passes/decompose/decompose.h"
+#include "passes/recognize/formulas.h"
 
-// x/2 (1 + erf(x / sqrt 2)), in the form that ONNX Runtime fuses into one kernel.
 value_id decompose_gelu_of(struct decompose *d, value_id x) {
-    struct grad *r = &d->tools;
-    value_id erf = BUILD(r->b, "Erf", grad_div(r, x, grad_real(r, x, sqrt(2))));
-    return grad_scale(r, grad_mul(r, x, grad_add(r, erf, grad_real(r, x, 1))), .5);
+    return formula_gelu(d->tools.b, grad_elem(&d->tools, x), x);
 }
 
 void decompose_gelu(struct decompose *d) {
@@ -19,20 +17,16 @@ void decompose_bias_gelu(struct decompose *d) {
     d->y[0] = decompose_gelu_of(d, grad_add(&d->tools, d->tools.x[0], d->tools.x[1]));
 }
 
-// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x³))); the second input is an optional bias.
+// By tanh; the second input is an optional bias.
 void decompose_fast_gelu(struct decompose *d) {
     struct grad *r = &d->tools;
     value_id x = grad_has(r, 1) ? grad_add(r, r->x[0], r->x[1]) : r->x[0];
-    value_id cubic = grad_scale(r, grad_mul(r, grad_mul(r, x, x), x), .044715);
-    value_id inner = grad_scale(r, grad_add(r, x, cubic), sqrt(2 / acos(-1)));
-    value_id gate = grad_add(r, BUILD(r->b, "Tanh", inner), grad_real(r, x, 1));
-    d->y[0] = grad_mul(r, grad_scale(r, x, .5), gate);
+    d->y[0] = formula_gelu_tanh(r->b, grad_elem(r, x), x);
 }
 
 void decompose_quick_gelu(struct decompose *d) { // x sigmoid(alpha x)
     struct grad *r = &d->tools;
-    value_id inner = grad_scale(r, r->x[0], node_real(r->n, "alpha", 1.702));
-    d->y[0] = grad_mul(r, r->x[0], BUILD(r->b, "Sigmoid", inner));
+    d->y[0] = formula_swish(r->b, grad_elem(r, r->x[0]), r->x[0], node_real(r->n, "alpha", 1.702));
 }
 
 void decompose_affine(struct decompose *d) { // alpha x + beta

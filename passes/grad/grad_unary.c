@@ -166,26 +166,29 @@ void back_hard_sigmoid(struct grad *r) { // alpha where 0 < y < 1
                         node_real(r->n, "alpha", 0.2)));
 }
 
-void back_hard_swish(
-    struct grad *r) { // y = x h, h = clip(x/6 + 1/2, 0, 1): h + x/6 inside, h outside
+// y = x h, h(x) = clip(x/6 + 1/2, 0, 1): h + x/6 inside, h outside. The forward pass computes h(x);
+// here it is 1 - h(-x), so that the two are not merged and h is not kept. The same in the next two.
+void back_hard_swish(struct grad *r) {
     value_id x = r->x[0];
-    value_id h = build_op(r->b, "HardSigmoid", VALUES(x),
-                          ATTRS(attr_float("alpha", 1.0 / 6), attr_float("beta", .5)));
+    value_id rest = build_op(r->b, "HardSigmoid", VALUES(grad_neg(r, x)),
+                             ATTRS(attr_float("alpha", 1.0 / 6), attr_float("beta", .5)));
     value_id inside = BUILD(r->b, "Less", BUILD(r->b, "Abs", x), grad_real(r, x, 3));
     value_id more = grad_mul(r, grad_scale(r, x, 1.0 / 6), grad_cast(r, inside, grad_elem(r, x)));
-    times(r, grad_add(r, h, more));
+    times(r, grad_add(r, one_minus(r, rest), more));
 }
 
-void back_swish(struct grad *r) { // y = x s(ax): s + a x s (1 - s)
-    double alpha = node_real(r->n, "alpha", 1);
-    value_id x = r->x[0], s = BUILD(r->b, "Sigmoid", grad_scale(r, x, alpha));
-    times(r, grad_add(r, s, grad_mul(r, grad_scale(r, x, alpha), grad_mul(r, s, one_minus(r, s)))));
+void back_swish(struct grad *r) { // y = x s(ax): s + a x s (1 - s) = s (1 + a x u), u = s(-ax)
+    value_id ax = grad_scale(r, r->x[0], node_real(r->n, "alpha", 1));
+    value_id u = BUILD(r->b, "Sigmoid", grad_neg(r, ax));
+    value_id slope = grad_add(r, grad_mul(r, ax, u), grad_real(r, ax, 1));
+    times(r, grad_mul(r, one_minus(r, u), slope));
 }
 
-void back_mish(struct grad *r) { // y = x t, t = tanh(softplus(x)): t + x (1 - t²) sigmoid(x)
-    value_id x = r->x[0], t = BUILD(r->b, "Tanh", BUILD(r->b, "Softplus", x));
-    value_id tail =
-        grad_mul(r, grad_mul(r, x, BUILD(r->b, "Sigmoid", x)), one_minus(r, square(r, t)));
+// y = x t, t = tanh(softplus(x)) = (1 - u²) / (1 + u²), u = sigmoid(-x): t + x (1 - t²) (1 - u)
+void back_mish(struct grad *r) {
+    value_id x = r->x[0], u = BUILD(r->b, "Sigmoid", grad_neg(r, x)), uu = square(r, u);
+    value_id t = grad_div(r, one_minus(r, uu), grad_add(r, uu, grad_real(r, x, 1)));
+    value_id tail = grad_mul(r, grad_mul(r, x, one_minus(r, u)), one_minus(r, square(r, t)));
     times(r, grad_add(r, t, tail));
 }
 

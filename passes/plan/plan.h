@@ -2,6 +2,7 @@
 // order, on which device, and what makes the runtime keep that order.
 //
 //   step.c          the training step, and the record of how it was made
+//   arrange.c       its order in the file when it is written without a plan
 //   plan_memory.c   one device: the schedule whose peak on the runtime fits the budget, applied
 //   plan_search.c   the rounds of the search for it
 //   plan_trial.c    one schedule, applied and measured on the runtime model
@@ -50,7 +51,8 @@ status plan_check(const struct model *m, struct pass_context *c, const struct pl
 // When the time of a command that may take `seconds` is over; 0: never.
 int64_t plan_end_ns(const struct pass_context *c, double seconds);
 
-// The peak of the step itself on the runtime of --runtime, with its default options.
+// The peak of the step itself, as it is written without a plan, on the runtime of --runtime with
+// its default options.
 status plan_measure_step(const struct model *step, struct pass_context *c, int64_t *peak_bytes);
 
 // The peak of one schedule of a step on the runtime of --runtime. The step stays as it is.

@@ -9,8 +9,7 @@
 #include "ir/check/device_peaks.h"
 #include "ir/devices.h"
 #include "ir/keys.h"
-#include "ir/runtime/runtime.h"
-#include "passes/plan/plan.h"
+#include "passes/plan/plan_inner.h"
 
 struct figures {
     const struct model *m;
@@ -27,6 +26,14 @@ static bool has_role(const struct node *n, const char *role) {
     return own && strcmp(own, role) == 0;
 }
 
+static status find_runtime(const struct figures *k, enum runtime *out) {
+    return runtime_find(k->f->runtime, out)
+               ? ST_OK
+               : diag_error(k->c->diags, DIAG_MALFORMED, loc_file(k->m->path),
+                            "the plan is for runtime \"%s\", which mfc does not know",
+                            k->f->runtime);
+}
+
 // Storage, liveness and, where it is needed, the runtime model of one of the two models.
 static status open_figures(struct figures *k, bool needs_run) {
     const struct graph *g = k->m->graph;
@@ -37,12 +44,9 @@ static status open_figures(struct figures *k, bool needs_run) {
     if (!st)
         st = liveness_of(g, &k->storage, (struct node_list){g->order.at, g->order.n}, a, d,
                          &k->liveness);
-    if (st || !k->f->runtime || !needs_run)
-        return st;
-    if (!runtime_find(k->f->runtime, &runtime))
-        return diag_error(d, DIAG_MALFORMED, loc_file(k->m->path),
-                          "the plan is for runtime \"%s\", which mfc does not know", k->f->runtime);
-    return runtime_peak(k->m, runtime, a, d, &k->run);
+    if (!st && k->f->runtime)
+        st = find_runtime(k, &runtime);
+    return st || !k->f->runtime || !needs_run ? st : runtime_peak(k->m, runtime, a, d, &k->run);
 }
 
 // The time that a node takes; views and constants take none.
@@ -76,14 +80,16 @@ static status add_costs(const struct figures *k, int64_t *out) {
 static status measure_step(struct figures *k) {
     struct plan_facts *f = k->f;
     bool is_measured = plan_facts_is_known(f->baseline_bytes);
-    status st = open_figures(k, !is_measured);
+    status st = open_figures(k, false);
     if (st)
         return st;
+    enum runtime r;
+    if (f->runtime && !is_measured && !(st = find_runtime(k, &r)) &&
+        !(st = plan_baseline_run(k->m, r, k->c, k->scratch, &k->run)))
+        f->baseline_bytes = runtime_default_peak(&k->run);
     f->n_step_nodes = (int64_t)k->m->graph->order.n;
     f->baseline_liveness_bytes = k->liveness.peak_bytes;
-    if (f->runtime && !is_measured)
-        f->baseline_bytes = runtime_default_peak(&k->run);
-    return plan_facts_is_known(f->base_cost) ? ST_OK : add_costs(k, &f->base_cost);
+    return st || plan_facts_is_known(f->base_cost) ? st : add_costs(k, &f->base_cost);
 }
 
 static void count_nodes(const struct figures *k) {

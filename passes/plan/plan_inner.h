@@ -63,6 +63,14 @@ status plan_verdict_report(struct planning *k, const struct trial *t);
 // trial of least peak; without one its peak is INT64_MAX.
 status plan_verdict_refuse(struct planning *k, const struct trial *least);
 
+// arrange.c: step_arrange for a runtime.
+status arrange_for(struct model *m, enum runtime r, struct pass_context *c);
+
+// plan_trial.c: a runtime executes the step as it is written without a plan. The step stays as it
+// is.
+status plan_baseline_run(const struct model *step, enum runtime r, struct pass_context *c,
+                         struct arena *a, struct runtime_report *out); // the report is in `a`
+
 // plan_search.c
 status plan_search(struct planning *k, struct plan_incumbent *best);
 

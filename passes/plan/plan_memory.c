@@ -84,7 +84,7 @@ static status open_planning(struct planning *k) {
     k->hooks = k->watch ? k->watch->hooks : remat_hooks(c);
     struct arena scratch = arena_make(c->arena->mem);
     int64_t start_ns = stop_clock_ns();
-    status st = runtime_peak(k->m, k->runtime, &scratch, c->diags, &baseline);
+    status st = plan_baseline_run(k->m, k->runtime, c, &scratch, &baseline);
     k->finish_ns = FINISH_MEASURES * (stop_clock_ns() - start_ns);
     arena_free(&scratch);
     k->out->baseline_bytes = runtime_default_peak(&baseline);

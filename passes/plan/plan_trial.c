@@ -106,11 +106,18 @@ status plan_measure(struct model *step, const struct remat *r, struct steps step
     return st;
 }
 
+status plan_baseline_run(const struct model *step, enum runtime r, struct pass_context *c,
+                         struct arena *a, struct runtime_report *out) {
+    struct model *arranged = model_copy(step, a);
+    status st = arranged ? arrange_for(arranged, r, c) : diag_out_of_memory(c->diags);
+    return st ? st : runtime_peak(arranged, r, a, c->diags, out);
+}
+
 status plan_measure_step(const struct model *step, struct pass_context *c, int64_t *peak_bytes) {
     enum runtime runtime;
-    struct runtime_report r;
+    struct runtime_report r = {0};
     runtime_find(options_text(c->options, "runtime"), &runtime); // the option has no other values
-    status st = runtime_peak(step, runtime, c->arena, c->diags, &r);
+    status st = plan_baseline_run(step, runtime, c, c->arena, &r);
     *peak_bytes = runtime_default_peak(&r);
     return st;
 }

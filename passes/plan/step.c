@@ -12,19 +12,19 @@
 // second, divided as --shard says; with --eval, the first and the third; with --inference the last
 // one alone, where operators stay whole that the runtime has.
 static const struct pass *const step_passes[] = {
-    &pass_eval_export, &pass_inline,    &pass_upgrade,   &pass_truncate, &pass_head,
-    &pass_shapes,      &pass_fold,      &pass_decompose, &pass_fold,     &pass_unroll,
-    &pass_fold,        &pass_simplify,  &pass_dce,       &pass_loss,     &pass_lora,
-    &pass_mixed,       &pass_grad,      &pass_optimizer, &pass_fold,     &pass_simplify,
-    &pass_dce,         &pass_names,     &pass_shard,     &pass_evaluate, &pass_fold,
-    &pass_simplify,    &pass_dce,       &pass_inline,    &pass_upgrade,  &pass_truncate,
-    &pass_shapes,      &pass_inference, &pass_fold,      &pass_simplify, &pass_dce,
-    &pass_overridable};
+    &pass_eval_export, &pass_inline,    &pass_upgrade,   &pass_truncate,   &pass_head,
+    &pass_shapes,      &pass_fold,      &pass_decompose, &pass_fold,       &pass_unroll,
+    &pass_fold,        &pass_recognize, &pass_simplify,  &pass_dce,        &pass_loss,
+    &pass_lora,        &pass_mixed,     &pass_grad,      &pass_optimizer,  &pass_expand,
+    &pass_fold,        &pass_simplify,  &pass_dce,       &pass_names,      &pass_shard,
+    &pass_evaluate,    &pass_expand,    &pass_fold,      &pass_simplify,   &pass_dce,
+    &pass_inline,      &pass_upgrade,   &pass_truncate,  &pass_shapes,     &pass_inference,
+    &pass_fold,        &pass_simplify,  &pass_dce,       &pass_overridable};
 
 enum {
-    N_FORWARD = 16,
-    N_GRADIENTS = 7,
-    N_EVALUATION = 4,
+    N_FORWARD = 17,
+    N_GRADIENTS = 8,
+    N_EVALUATION = 5,
     N_INFERENCE = 9,
     AT_INFERENCE = N_FORWARD + N_GRADIENTS + N_EVALUATION,
     N_STEP_PASSES = sizeof step_passes / sizeof *step_passes

@@ -10,6 +10,11 @@ status step_make(struct model *m, struct pass_context *c);
 // The same, with names and costs: what planning starts from.
 status step_make_costed(struct model *m, struct pass_context *c);
 
+// For a step that is written without a plan: puts its nodes into the file order in which the
+// runtime of --runtime needs the least memory (arrange.c). Planning starts from the order in which
+// it was made.
+status step_arrange(struct model *m, struct pass_context *c);
+
 // Writes into the model's metadata which options of those passes were given, one "name=value" a
 // line. A value that has line breaks cannot be written and is refused.
 status step_record(struct model *m, const struct options *o, struct diags *d);

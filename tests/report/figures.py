@@ -296,7 +296,7 @@ def small_rig():
 
 
 unet, resnet = os.path.join(examples, "unet.onnx"), os.path.join(examples, "resnet.onnx")
-plans = [check(unet, "--budget", "24%", "--work", "50"),
+plans = [check(unet, "--budget", "33%", "--work", "50"),
          check(resnet, "--budget", "60%", "--work", "20"),
          check(resnet, "--budget", "85%", "--runtime", "file-order", "--work", "50"),
          check(os.path.join(examples, "mlp.onnx"), "--work", "20"),
