@@ -65,53 +65,91 @@ static void fixed_statistics(struct grad *r, value_id slope, value_id rstd, valu
     }
 }
 
-// Batch normalization: the statistics are over batch and space. In training mode they depend on x;
-// in inference mode they are constants and the operator is an affine map per channel.
-void back_batch_norm(struct grad *r) {
+// What both modes of batch normalization have: the scale with all dimensions, and sums over batch
+// and space.
+struct batch {
+    int64_t axes[LIMIT_RANK], n;
+    enum elem e;
+    value_id scale, db; // db: the sum of dy
+    double epsilon;
+};
+
+static value_id channel_sum(struct grad *r, const struct batch *b, value_id v) {
+    return grad_reduce(r, "ReduceSum", v, b->axes, b->n, true);
+}
+
+static value_id vector(struct grad *r, value_id v) {
+    return grad_reshape(r, v, (int64_t[]){grad_elements(r, v)}, 1);
+}
+
+// n times the number x.
+static value_id filled(struct grad *r, value_id like, double x, int64_t n) {
+    double *all = ARENA_ARRAY(r->a, double, (size_t)n);
+    for (int64_t i = 0; all && i < n; i++)
+        all[i] = x;
+    return build_tensor(
+        r->b, all ? tensor_from_reals(r->g->model->arena, grad_elem(r, like), all, &n, 1) : NULL);
+}
+
+// factor * (v - mean), per channel: BatchNormalization with fixed statistics does it in one pass.
+static value_id shifted(struct grad *r, value_id v, value_id factor, value_id mean) {
+    int64_t c = grad_elements(r, mean);
+    value_id zero = filled(r, v, 0, c), one = filled(r, v, 1, c);
+    return build_op(r->b, "BatchNormalization",
+                    VALUES(v, vector(r, factor), zero, vector(r, mean), one),
+                    ATTRS(attr_float("epsilon", 0)));
+}
+
+// In training mode the statistics depend on x. With c = x - mean and s = sum(dy c), dscale = rstd s
+// and dx = scale rstd (dy - c rstd² s / m - db / m): xhat is never made.
+static value_id train_batch(struct grad *r, const struct batch *b) {
     value_id x = r->x[0], dy = r->dy[0];
-    bool training = node_int(r->n, "training_mode", 0) != 0;
-    double epsilon = node_real(r->n, "epsilon", 1e-5);
-    int64_t axes[LIMIT_RANK], n = 0;
+    value_id c = grad_sub(r, x, grad_reduce(r, "ReduceMean", x, b->axes, b->n, true));
+    value_id variance = grad_reduce(r, "ReduceMean", grad_mul(r, c, c), b->axes, b->n, true);
+    value_id rstd = rstd_of(r, variance, b->epsilon);
+    value_id dg = grad_mul(r, channel_sum(r, b, grad_mul(r, dy, c)), rstd);
+    if (r->want[0]) {
+        int64_t channels = grad_dim(r, x, 1), m = channels ? grad_elements(r, x) / channels : 0;
+        double share = m ? 1 / (double)m : 0;
+        value_id slope = grad_scale(r, grad_mul(r, dg, rstd), share);
+        r->dx[0] = shifted(r, grad_sub(r, dy, grad_mul(r, c, slope)), grad_mul(r, b->scale, rstd),
+                           grad_scale(r, b->db, share));
+    }
+    return dg;
+}
+
+// In inference mode the statistics are constants, and the operator is an affine map per channel.
+static value_id infer_batch(struct grad *r, const struct batch *b) {
+    value_id x = r->x[0], dg = VALUE_NONE;
+    value_id rstd = per_channel(r, rstd_of(r, grad_cast(r, r->x[4], b->e), b->epsilon));
+    value_id slope = grad_mul(r, b->scale, rstd);
+    if (r->want[1] || r->want[4]) {
+        value_id c = grad_sub(r, x, per_channel(r, grad_cast(r, r->x[3], b->e)));
+        dg = channel_sum(r, b, grad_mul(r, r->dy[0], grad_mul(r, c, rstd)));
+    }
+    if (r->want[0])
+        r->dx[0] = grad_mul(r, r->dy[0], slope);
+    fixed_statistics(r, slope, rstd, b->db, dg);
+    return dg;
+}
+
+// Batch normalization: over batch and space.
+void back_batch_norm(struct grad *r) {
+    value_id x = r->x[0];
+    struct batch b = {.e = grad_elem(r, x), .epsilon = node_real(r->n, "epsilon", 1e-5)};
+    if (!r->dy[0].i)
+        return; // the gradient of a running statistic only
     for (int32_t i = 0; i < grad_rank(r, x); i++)
         if (i != 1)
-            axes[n++] = i;
-    if (!dy.i)
-        return; // the gradient of a running statistic only
-    value_id scale = per_channel(r, grad_cast(r, r->x[1], grad_elem(r, x)));
-    value_id rstd, xhat, dx = VALUE_NONE;
-    value_id db = grad_reduce(r, "ReduceSum", dy, axes, n, true);
-    if (training) {
-        struct norm s = statistics(r, x, axes, n, epsilon);
-        rstd = s.rstd;
-        xhat = s.xhat;
-    } else {
-        rstd = per_channel(r, rstd_of(r, grad_cast(r, r->x[4], grad_elem(r, x)), epsilon));
-        xhat = r->want[1] || r->want[4]
-                   ? grad_mul(
-                         r, grad_sub(r, x, per_channel(r, grad_cast(r, r->x[3], grad_elem(r, x)))),
-                         rstd)
-                   : VALUE_NONE;
-    }
-    value_id dg =
-        xhat.i ? grad_reduce(r, "ReduceSum", grad_mul(r, dy, xhat), axes, n, true) : VALUE_NONE;
-    if (r->want[0] && training) {
-        // dX = G rstd (dY - dB / m - xhat dG / m): the two sums are needed for the parameters
-        // anyway, and dividing them first touches small tensors only.
-        int64_t m = grad_elements(r, x) / (grad_dim(r, x, 1) ? grad_dim(r, x, 1) : 1);
-        double share = m ? 1 / (double)m : 0;
-        value_id inner = grad_sub(r, grad_sub(r, dy, grad_scale(r, db, share)),
-                                  grad_mul(r, xhat, grad_scale(r, dg, share)));
-        dx = grad_mul(r, grad_mul(r, scale, rstd), inner);
-    } else if (r->want[0]) {
-        dx = grad_mul(r, dy, grad_mul(r, scale, rstd));
-    }
-    r->dx[0] = dx;
-    if (!training)
-        fixed_statistics(r, grad_mul(r, scale, rstd), rstd, db, dg);
+            b.axes[b.n++] = i;
+    b.scale = per_channel(r, grad_cast(r, r->x[1], b.e));
+    b.db = channel_sum(r, &b, r->dy[0]);
+    bool training = node_int(r->n, "training_mode", 0) != 0;
+    value_id dg = training ? train_batch(r, &b) : infer_batch(r, &b);
     if (r->want[1])
         r->dx[1] = grad_cast(r, grad_reshape_like(r, dg, r->x[1]), grad_elem(r, r->x[1]));
     if (r->want[2])
-        r->dx[2] = grad_cast(r, grad_reshape_like(r, db, r->x[2]), grad_elem(r, r->x[2]));
+        r->dx[2] = grad_cast(r, grad_reshape_like(r, b.db, r->x[2]), grad_elem(r, r->x[2]));
 }
 
 void back_instance_norm(struct grad *r) {
