@@ -1,10 +1,11 @@
-// Simplification: rewrites that ONNX Runtime makes at its optimization level basic, so that a step
-// runs as it was planned at every level:
+// Simplification. Rewrites that ONNX Runtime makes at its optimization level basic, so that a step
+// runs as it was planned at every level, and the last one for memory:
 //
 //   - of nodes that compute the same, the first remains;
 //   - two Transposes in a row become one, or none;
 //   - a Transpose that is split and squeezed along one dimension moves behind the Squeezes, where
-//     it meets the next Transpose (the heads of an attention layer).
+//     it meets the next Transpose (the heads of an attention layer);
+//   - arithmetic reads the operand of an Expand that the other operand broadcasts anyway.
 //
 // One walk in order.
 #include <string.h>
@@ -24,7 +25,7 @@ struct simplify {
     size_t n_values;        // before the walk
     struct map expressions; // key of a node -> the first node of this key
     struct builder b;
-    int64_t n_merged, n_transposes;
+    int64_t n_merged, n_transposes, n_expands;
 };
 
 static value_id current(const struct simplify *s, value_id v) {
@@ -195,12 +196,35 @@ static void move_transpose(struct simplify *s, node_id id) {
     s->n_transposes++;
 }
 
+static bool same_shape(const struct type *a, const struct type *b) {
+    bool same = a && b && type_is_static(a) && type_is_static(b) && a->rank == b->rank;
+    for (int32_t i = 0; same && i < a->rank; i++)
+        same = a->dims[i].size == b->dims[i].size;
+    return same;
+}
+
+// Arithmetic broadcasts by itself: it reads what was expanded, if another operand gives the shape.
+static void skip_expand(struct simplify *s, node_id id) {
+    struct node *n = graph_node(s->g, id);
+    if ((n->op != OP_Add && n->op != OP_Sub && n->op != OP_Mul && n->op != OP_Div) || n->n_in != 2)
+        return;
+    for (uint32_t k = 0; k < 2; k++) {
+        const struct node *before = producer(s->g, n->in[k]);
+        if (before && before->op == OP_Expand &&
+            same_shape(graph_value(s->g, n->out[0])->type, graph_value(s->g, n->in[1 - k])->type)) {
+            n->in[k] = before->in[0];
+            s->n_expands++;
+        }
+    }
+}
+
 static void simplify_node(struct simplify *s, node_id id) {
     struct node *n = graph_node(s->g, id);
     if (n->removed)
         return;
     for (uint32_t k = 0; k < n->n_in; k++)
         n->in[k] = current(s, n->in[k]);
+    skip_expand(s, id);
     if (merge(s, id))
         return;
     move_transpose(s, id);
@@ -232,8 +256,10 @@ static status run(struct model *m, struct pass_context *c) {
     status st = order ? s.b.failed : diag_out_of_memory(c->diags);
     if (!st)
         st = graph_sort(g, c->diags);
-    pass_progress(c, "simplify: %lld equal nodes merged, %lld transposes joined or moved",
-                  (long long)s.n_merged, (long long)s.n_transposes);
+    pass_progress(c,
+                  "simplify: %lld equal nodes merged, %lld transposes joined or moved, %lld "
+                  "expansions skipped",
+                  (long long)s.n_merged, (long long)s.n_transposes, (long long)s.n_expands);
     return st;
 }
 

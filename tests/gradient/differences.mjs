@@ -19,7 +19,7 @@ import ort, { openSession } from './runtime.mjs';
 
 const TOLERANCE = { f64: 1e-6, f32: 1e-3 };
 const STEP = { f64: 1e-3, f32: 1.5e-2 };
-const PASSES = '--passes=inline,upgrade,shapes,fold,decompose,fold,unroll,fold,dce,loss,grad,dce';
+const PASSES = '--passes=inline,upgrade,shapes,fold,decompose,fold,unroll,fold,recognize,dce,loss,grad,expand,simplify,dce';
 
 const [mfc, opDef, decomposeDef, only] = process.argv.slice(2);
 // Differentiated after another pass has replaced them.
