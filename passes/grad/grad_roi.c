@@ -29,8 +29,9 @@ static value_id table(struct roi *q, const double *x, const int64_t *dims, int32
 // Where samples are, in bins from the start of the region: [1, out * samples].
 static value_id sample_table(struct roi *q, int64_t out) {
     double *x = ARENA_ARRAY(q->r->a, double, out * q->samples);
-    for (int64_t i = 0; x && i < out * q->samples; i++)
-        x[i] = (double)(i / q->samples) + ((double)(i % q->samples) + 0.5) / (double)q->samples;
+    for (int64_t bin = 0; x && bin < out; bin++)
+        for (int64_t s = 0; s < q->samples; s++)
+            x[bin * q->samples + s] = (double)bin + ((double)s + 0.5) / (double)q->samples;
     return table(q, x, (int64_t[]){1, out * q->samples}, 2);
 }
 
