@@ -1,5 +1,6 @@
 // Peaks of a model that is not planned: see inspect_peaks.h. The model for inference and its
-// training step are made as for a plan, each on a copy, and measured by the runtime model.
+// training step are made as they are written without a plan, each on a copy, and measured by the
+// runtime model.
 #include "frontend/tools/inspect/inspect_peaks.h"
 
 #include <string.h>
@@ -20,7 +21,9 @@ static status make_form(struct model *m, struct pass_context *c, enum form form,
         return pass_run_all(PASS_PIPELINE(&pass_shapes), m, c);
     c->options = o;
     status st = form == FOR_INFERENCE ? options_set(o, c->diags, "inference", "true") : ST_OK;
-    return st ? st : step_make(m, c);
+    if (!st)
+        st = step_make(m, c);
+    return st ? st : step_arrange(m, c);
 }
 
 static status measure(struct model *m, struct pass_context *c, struct arena *keep,
