@@ -33,7 +33,7 @@ def fields(f: BinaryIO, end: int) -> Iterator[Tuple[int, int]]:
 
 
 def claims(path: Union[str, "os.PathLike[str]"]) -> Dict[str, Union[int, str]]:
-    """What `mfc` wrote into a plan: {"peak_bytes": 99629729, "runtime": "ort", ...}; whole numbers as such. docs/plans.md
+    """What `mfc` wrote into a plan: {"peak_bytes": 99629697, "runtime": "ort", ...}; whole numbers as such. docs/plans.md
     explains the names, `mfc verify` proves what they say."""
     found: Dict[str, Union[int, str]] = {}
     with open(path, "rb") as f:
