@@ -220,7 +220,7 @@ static bool change_attribute(struct play *p, struct node *n) {
     bool is_window = strcmp(a.name, "pads") == 0 || strcmp(a.name, "strides") == 0 ||
                      strcmp(a.name, "dilations") == 0 || strcmp(a.name, "perm") == 0;
     if (a.kind == ATTR_FLOAT && strcmp(a.name, "epsilon") == 0)
-        return graph_set_attr(g, id, attr_float("epsilon", 2 * a.f));
+        return graph_set_attr(g, id, attr_float("epsilon", 2 * a.f + 1e-3)); // it may be 0
     if (a.kind != ATTR_INTS || !is_window || a.n < 2)
         return false;
     int64_t *own = arena_copy(g->model->arena, a.ints, a.n * sizeof *own);
