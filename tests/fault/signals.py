@@ -59,7 +59,7 @@ def instant(mfc, model, folder, number, at, old):
 
 
 def main(mfc, scratch, n=40, *models):
-    models = models or [os.path.join(TOP, "examples", m) for m in ("mlp.onnx", "resnet.onnx")]
+    models = models or [os.path.join(TOP, "examples", m) for m in ("resnet.onnx", "unet.onnx")]
     failed, n_done, kinds, longest, draw = 0, 0, {}, 0, random.Random(1)
     for model in models:
         folder = os.path.join(scratch, "out")
