@@ -32,6 +32,8 @@ static void add_facts(struct json_writer *w, const struct plan_facts *f) {
     add_number(w, "first_run_bytes", f->first_run_bytes);
     add_number(w, "later_runs_bytes", f->later_runs_bytes);
     add_number(w, "session_bytes", f->session_bytes);
+    json_write_line(w);
+    json_write_bool(w, "session_in_peak", !f->session_is_apart);
     add_number(w, "arena_bytes", f->arena_bytes);
     add_number(w, "liveness_bytes", f->liveness_bytes);
     add_number(w, "unplanned_peak_bytes", f->baseline_bytes);

@@ -108,7 +108,7 @@ function measure(step, job) {
   const done = spawnSync(process.execPath, ['--expose-gc', fileURLToPath(import.meta.url), '--child'],
     { input: JSON.stringify({ ...job, step }), encoding: 'utf8', maxBuffer: 1 << 26 });
   if (done.status !== 0) throw new Error(`${step} does not run: ${done.stderr.trim().slice(-2000)}`);
-  const claims = metadataOf(step), peak = Number(claims['dev.mfc.peak_bytes'] ?? NaN), session = Number(claims['dev.mfc.session_bytes'] ?? 0);
+  const claims = metadataOf(step), peak = Number(claims['dev.mfc.peak_bytes'] ?? NaN), session = claims['dev.mfc.session'] === 'apart' ? Number(claims['dev.mfc.session_bytes'] ?? 0) : 0;
   return { step, promised_bytes: Number.isNaN(peak) ? null : peak + session, ...JSON.parse(done.stdout) };
 }
 

@@ -72,7 +72,8 @@ def measure(step, given):
     if done.returncode:
         raise SystemExit(f"{step} does not run")
     claims = mfc.claims(step)
-    promised = claims["peak_bytes"] + claims.get("session_bytes", 0) if "peak_bytes" in claims else None
+    session = claims.get("session_bytes", 0) if claims.get("session") == "apart" else 0
+    promised = claims["peak_bytes"] + session if "peak_bytes" in claims else None
     return {"step": step, "promised_bytes": promised, "runs": json.loads(done.stdout)}
 
 

@@ -88,6 +88,7 @@ static void add_figures(struct mfc_plan *out, const struct plan_facts *f) {
     out->min_bytes = api_known(f->min_bytes);
     out->overhead = plan_facts_overhead(f);
     out->min_overhead = plan_facts_min_overhead(f);
+    out->session_in_peak = !f->session_is_apart;
     out->n_recomputed = api_known(f->n_recomputed);
     out->outcome = f->planned ? f->outcome : NULL;
     out->runtime = f->runtime;

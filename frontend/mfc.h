@@ -230,13 +230,14 @@ struct mfc_plan {
     int64_t peak_bytes;       // on the runtime
     int64_t baseline_bytes;   // of the baseline step on the runtime
     int64_t persistent_bytes; // parameters, inputs, constants
-    int64_t session_bytes;    // that ONNX Runtime needs for the graph, beside the peak
+    int64_t session_bytes;    // that ONNX Runtime needs for the graph
     int64_t arena_bytes;      // of the static layout
     int64_t cost, base_cost;  // of the plan and of the baseline step
     int64_t bound;            // no plan within the budget costs less
     int64_t min_bytes;        // no plan has a lower peak
     double overhead;          // (cost - base_cost) / base_cost
     double min_overhead;      // by the bound
+    int64_t session_in_peak;  // whether the peak and the budget count session_bytes; 0 or 1
     int64_t n_recomputed;     // nodes
     const char *outcome;      // "optimal" or "feasible"; NULL: the step is not planned
     const char *runtime;      // of the peaks

@@ -10,7 +10,8 @@
 #define KEY_FUSED_PEAK    "dev.mfc.fused_peak_bytes" // at optimization levels extended and all
 #define KEY_FIRST_RUN     "dev.mfc.first_run_bytes"  // peak of the first run of a session
 #define KEY_LATER_RUNS    "dev.mfc.later_runs_bytes" // peak of all later ones
-#define KEY_SESSION       "dev.mfc.session_bytes"    // beside the peak: nodes and names
+#define KEY_SESSION       "dev.mfc.session_bytes"    // of nodes and names
+#define KEY_SESSION_APART "dev.mfc.session"          // "apart": not in the peaks and the budget
 #define KEY_LIVENESS      "dev.mfc.liveness_bytes"
 #define KEY_ARENA         "dev.mfc.arena_bytes"
 #define KEY_ARENA_LIVE    "dev.mfc.arena_live_bytes" // liveness peak of the arena

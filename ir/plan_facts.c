@@ -118,6 +118,8 @@ status plan_facts_write(struct model *plan, const struct plan_facts *f, struct d
     }
     if (ok && f->runtime)
         ok = put(plan, KEY_RUNTIME, f->runtime);
+    if (ok && f->session_is_apart)
+        ok = put(plan, KEY_SESSION_APART, "apart");
     if (ok && f->cost_model)
         ok = put(plan, KEY_COST_MODEL, f->cost_model);
     if (ok && plan->device_names.n)
@@ -129,6 +131,7 @@ status plan_facts_write(struct model *plan, const struct plan_facts *f, struct d
 status plan_facts_read(const struct model *plan, struct plan_facts *f, struct diags *d) {
     status st = ST_OK;
     f->runtime = pairs_get(&plan->metadata, KEY_RUNTIME);
+    f->session_is_apart = pairs_get(&plan->metadata, KEY_SESSION_APART);
     f->cost_model = pairs_get(&plan->metadata, KEY_COST_MODEL);
     for (size_t i = 0; i < N_NUMBERS; i++) {
         const char *text = pairs_get(&plan->metadata, numbers[i].key);

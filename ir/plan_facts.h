@@ -41,7 +41,8 @@ struct plan_facts {
     int64_t peak_bytes;                         // on the runtime; of the fullest device
     int64_t plain_peak_bytes, fused_peak_bytes; // levels disabled and basic; extended and all
     int64_t first_run_bytes, later_runs_bytes;  // peaks of the first run of a session, of others
-    int64_t session_bytes;       // of a session for the graph itself: beside the peak, if known
+    int64_t session_bytes;       // of a session for the graph itself, if known; in all peaks but
+    bool session_is_apart;       // if this is set
     int64_t liveness_bytes;      // liveness peak in file order
     int64_t persistent_bytes;    // parameters, inputs, constants
     int64_t arena_bytes;         // of the static layout; persistent memory is not in it

@@ -71,7 +71,10 @@ static void add_memory_facts(struct report_page *r) {
         fact_bytes(out, "peak in later runs", f->later_runs_bytes);
     }
     if (plan_facts_is_known(f->session_bytes))
-        fact_bytes(out, "session of ONNX Runtime, beside the peak", f->session_bytes);
+        fact_bytes(out,
+                   f->session_is_apart ? "session of ONNX Runtime, beside the peak"
+                                       : "session of ONNX Runtime, in the peak",
+                   f->session_bytes);
     if (placed)
         add_device_facts(r);
     fact_bytes(out, placed ? "liveness peak of all devices together" : "liveness peak",

@@ -51,7 +51,7 @@ for (const [file, shape] of MODELS) {
     make(path, itself, shape, '--budget', 'none');
     make(path, plan, shape, '--json', json);
     const facts = JSON.parse(readFileSync(json, 'utf8')), a = measure(itself), b = measure(plan);
-    const promised = (facts.peak_bytes + (facts.session_bytes ?? 0)) / MIB, percent = (x) => (x == null ? '–' : `${(100 * x).toFixed(1)} %`);
+    const promised = (facts.peak_bytes + (facts.session_in_peak ? 0 : facts.session_bytes)) / MIB, percent = (x) => (x == null ? '–' : `${(100 * x).toFixed(1)} %`);
     const overhead = facts.cost / facts.base_cost - 1, bound = facts.bound == null ? null : facts.bound / facts.base_cost - 1;
     console.log(`| ${name} | ${a.total.toFixed(1)} | ${b.total.toFixed(1)} | ${Math.round((100 * b.total) / a.total)} % | ${promised.toFixed(1)} | ${percent(overhead)} | ${percent(bound)} | ${a.cpu < 0.02 ? '–' : (b.cpu / a.cpu).toFixed(2)} |`);
     done++;

@@ -18,7 +18,7 @@ function train(model, ...options) {
   const facts = JSON.parse(execFileSync(mfc, [model, '-o', at('step.onnx'), '--optimizer', 'adamw', '--initial', at('start.safetensors'), '--json', '-',
     '-q', ...options], { encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'ignore'] }));
   const r = JSON.parse(execFileSync(peak, [runtime, at('step.onnx'), 'default', 'all', '3'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
-  return { promised: (facts.peak_bytes + facts.session_bytes) / MIB, measured: Math.max(...r.runs) / MIB, cpu: Math.min(...r.cpu_s), state: statSync(at('start.safetensors')).size / MIB };
+  return { promised: (facts.peak_bytes + (facts.session_in_peak ? 0 : facts.session_bytes)) / MIB, measured: Math.max(...r.runs) / MIB, cpu: Math.min(...r.cpu_s), state: statSync(at('start.safetensors')).size / MIB };
 }
 
 console.log('| network | | memory | promised | processor time | state |\n|---|---|---|---|---|---|');

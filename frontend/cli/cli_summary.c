@@ -37,7 +37,8 @@ static void add_details(struct str *out, const struct plan_facts *f) {
         add_bytes(out, "  in later runs", f->later_runs_bytes, whole);
     }
     if (plan_facts_is_known(f->session_bytes))
-        add_bytes(out, "session, besides", f->session_bytes, 0);
+        add_bytes(out, f->session_is_apart ? "session, besides" : "  of it session",
+                  f->session_bytes, 0);
     add_bytes(out, "liveness peak", f->liveness_bytes, whole);
     add_bytes(out, "arena", f->arena_bytes, whole);
     add_bytes(out, "persistent memory", f->persistent_bytes, whole);

@@ -74,7 +74,8 @@ static status look_for_proof(struct batch_search *k, const struct model *step,
     struct plan_bounds b;
     int64_t min_bytes;
     c.arena = a;
-    status st = plan_bounds_make(step->graph, &r->units, &c, &b);
+    bool counts_session = k->settings->on_runtime && plan_counts_session(step->graph, c.options);
+    status st = plan_bounds_make(step->graph, &r->units, counts_session, &c, &b);
     if (!st)
         st = plan_bounds_min_bytes(&b, max_cost(k->settings, &r->problem), &min_bytes);
     if (!st && min_bytes > k->settings->solve.budget_bytes &&

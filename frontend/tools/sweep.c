@@ -113,7 +113,7 @@ static void set_bound(struct schedule *s, const struct plan_bound *bound) {
 status sweep_bound(struct sweep *s, const struct model *m, const struct remat *r,
                    struct pass_context *c) {
     struct plan_bounds b;
-    status st = plan_bounds_make(m->graph, &r->units, c, &b);
+    status st = plan_bounds_make(m->graph, &r->units, false, c, &b);
     for (int32_t k = 0; k < s->n && !st; k++) {
         struct plan_bound bound;
         st = plan_bounds_within(&b, &(struct plan_limit){s->budgets[k], -1, 0}, &bound);

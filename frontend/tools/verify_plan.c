@@ -181,6 +181,7 @@ status verify_plan(struct model *model, struct model *plan, struct pass_context 
     out->facts = plan_facts_none();
     out->facts.planned = true;
     out->facts.runtime = claimed.runtime ? claimed.runtime : "file-order";
+    out->facts.session_is_apart = claimed.session_is_apart;
     out->facts.budget_bytes = claimed.budget_bytes;
     if (!st)
         st = make_step(model, c);

@@ -113,6 +113,7 @@ void verify_plan_json(struct json_writer *w, const char *key, const struct verif
     add_number(w, "first_run_bytes", f->first_run_bytes);
     add_number(w, "later_runs_bytes", f->later_runs_bytes);
     add_number(w, "session_bytes", f->session_bytes);
+    json_write_bool(w, "session_in_peak", !f->session_is_apart);
     add_number(w, "unplanned_peak_bytes", f->baseline_bytes);
     add_number(w, "unplanned_liveness_bytes", f->baseline_liveness_bytes);
     add_number(w, "arena_bytes", f->arena_bytes);

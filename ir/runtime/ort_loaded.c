@@ -54,6 +54,11 @@ int64_t ort_loaded_graph_bytes(const struct graph *g, bool is_wrapped) {
            (int64_t)(factor * (double)names);
 }
 
+int64_t ort_loaded_least_bytes(const struct graph *g) {
+    assert(g);
+    return SESSION_BYTES + INTERFACE_BYTES * (int64_t)(g->inputs.n + g->outputs.n);
+}
+
 int64_t ort_loaded_bytes(const struct graph *g, bool is_wrapped) {
     assert(g);
     int64_t initializers = 0;

@@ -15,3 +15,6 @@ int64_t ort_loaded_bytes(const struct graph *g, bool is_wrapped);
 
 // The same without the initializers.
 int64_t ort_loaded_graph_bytes(const struct graph *g, bool is_wrapped);
+
+// Less than ort_loaded_graph_bytes of any graph with these inputs and outputs.
+int64_t ort_loaded_least_bytes(const struct graph *g);

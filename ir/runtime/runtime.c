@@ -183,13 +183,29 @@ status runtime_peak(const struct model *m, enum runtime how, struct arena *a, st
         st = add_sessions(m, a->mem, d, out);
     if (!st && how == RUNTIME_WEB)
         st = add_web(m, a->mem, d, out);
-    if (how == RUNTIME_ORT)
-        out->session_bytes = ort_loaded_graph_bytes(m->graph, m->is_wrapped);
+    bool is_wrapped = how == RUNTIME_ORT && m->is_wrapped;
+    bool has_session = how == RUNTIME_ORT || how == RUNTIME_ORT_LEAN; // web counts it in its heap
+    out->session_bytes = has_session ? ort_loaded_graph_bytes(m->graph, is_wrapped) : 0;
     out->peak_bytes = out->plain_peak_bytes;
     raise(&out->peak_bytes, out->fused_peak_bytes);
     for (int i = 0; i < RUNTIME_RUNS && how != RUNTIME_ORT; i++)
         out->run_bytes[i] = out->peak_bytes;
     return st;
+}
+
+// A sum over the largest number is that number: it fits no budget.
+static void add_bytes(int64_t *sum, int64_t n_bytes) {
+    if (!checked_add(*sum, n_bytes, sum))
+        *sum = INT64_MAX;
+}
+
+void runtime_count_session(struct runtime_report *r) {
+    assert(r);
+    add_bytes(&r->peak_bytes, r->session_bytes);
+    add_bytes(&r->plain_peak_bytes, r->session_bytes);
+    add_bytes(&r->fused_peak_bytes, r->session_bytes);
+    for (int i = 0; i < RUNTIME_RUNS; i++)
+        add_bytes(&r->run_bytes[i], r->session_bytes);
 }
 
 status ort_requests_of(const struct graph *g, bool is_wrapped, struct arena *a, struct diags *d,

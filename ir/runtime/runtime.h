@@ -39,8 +39,8 @@ struct runtime_report {
     int64_t peak_bytes; // the maximum over all optimization levels and runs
     // Per run of a session, the maximum over all levels; the last one stands for all later runs.
     int64_t run_bytes[RUNTIME_RUNS];
-    // RUNTIME_ORT: of a loaded session, for the nodes and names of the graph. Not in the
-    // peak.
+    // Of a loaded session of ONNX Runtime, for the nodes and names of the graph; 0: not known. In
+    // the peaks only after runtime_count_session.
     int64_t session_bytes;
     int64_t plain_peak_bytes; // at levels disabled and basic
     int64_t fused_peak_bytes; // at levels extended and all, which fuse some nodes
@@ -58,6 +58,9 @@ struct runtime_report {
 // All sizes must be known and m->graph must be in topological order. `out` is allocated in `a`.
 status runtime_peak(const struct model *m, enum runtime r, struct arena *a, struct diags *d,
                     struct runtime_report *out);
+
+// Counts session_bytes in all peaks, as a process does that runs the step.
+void runtime_count_session(struct runtime_report *r);
 
 // The peak with the default options of the runtime: ONNX Runtime's level is `all`.
 static inline int64_t runtime_default_peak(const struct runtime_report *r) {

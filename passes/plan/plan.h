@@ -51,6 +51,9 @@ status plan_check(const struct model *m, struct pass_context *c, const struct pl
 // When the time of a command that may take `seconds` is over; 0: never.
 int64_t plan_end_ns(const struct pass_context *c, double seconds);
 
+// Of --session: whether all peaks and the budget of this step count the session.
+bool plan_counts_session(const struct graph *step, const struct options *o);
+
 // The peak of the step itself, as it is written without a plan, on the runtime of --runtime with
 // its default options.
 status plan_measure_step(const struct model *step, struct pass_context *c, int64_t *peak_bytes);

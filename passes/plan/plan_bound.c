@@ -4,16 +4,20 @@
 
 #include <assert.h>
 
+#include "ir/runtime/ort_loaded.h"
 #include "ir/runtime/runtime.h"
 #include "solver/curve.h"
 
 status plan_bounds_make(const struct graph *step, const struct remat_units *units,
-                        struct pass_context *c, struct plan_bounds *out) {
+                        bool counts_session, struct pass_context *c, struct plan_bounds *out) {
     enum runtime runtime;
     assert(step && units && c && out);
     *out = (struct plan_bounds){.c = c};
     runtime_find(options_text(c->options, "runtime"), &runtime); // the option has no other values
     status st = remat_relax(step, units, runtime != RUNTIME_FILE_ORDER, c, &out->relaxed);
+    bool has_session = runtime == RUNTIME_ORT || runtime == RUNTIME_ORT_LEAN;
+    if (!st && has_session && counts_session)
+        out->relaxed.problem.persistent_bytes += ort_loaded_least_bytes(step);
     out->is_known = !st && out->relaxed.problem.n > 0;
     return st;
 }

@@ -13,9 +13,10 @@ struct plan_bounds {
     bool is_known; // false: there is nothing to bound
 };
 
-// `units` are those of the step; the runtime is that of --runtime.
+// `units` are those of the step; the runtime is that of --runtime, with or without the session in
+// all peaks.
 status plan_bounds_make(const struct graph *step, const struct remat_units *units,
-                        struct pass_context *c, struct plan_bounds *out);
+                        bool counts_session, struct pass_context *c, struct plan_bounds *out);
 
 struct plan_limit {
     int64_t budget_bytes;

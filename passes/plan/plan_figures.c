@@ -9,7 +9,10 @@
 #include "ir/check/device_peaks.h"
 #include "ir/devices.h"
 #include "ir/keys.h"
+#include "ir/runtime/ort_loaded.h"
 #include "passes/plan/plan_inner.h"
+
+#define SESSION_PART 8 // of all tensors of a step: a larger session is not counted by itself
 
 struct figures {
     const struct model *m;
@@ -20,6 +23,17 @@ struct figures {
     struct liveness liveness;
     struct runtime_report run;
 };
+
+bool plan_counts_session(const struct graph *step, const struct options *o) {
+    const char *how = o ? options_text(o, "session") : "apart";
+    int64_t tensors = 0, one;
+    if (strcmp(how, "auto") != 0)
+        return strcmp(how, "counted") == 0;
+    for (size_t v = 1; v < step->values.n; v++)
+        if (type_bytes(step->values.at[v].type, &one) && one < INT64_MAX - tensors)
+            tensors += one;
+    return ort_loaded_graph_bytes(step, false) <= tensors / SESSION_PART;
+}
 
 static bool has_role(const struct node *n, const char *role) {
     const char *own = pairs_get(&n->metadata, KEY_ROLE);
@@ -34,6 +48,11 @@ static status find_runtime(const struct figures *k, enum runtime *out) {
                             k->f->runtime);
 }
 
+// A session runs on one device.
+static bool counts_session(const struct figures *k) {
+    return !k->f->session_is_apart && k->m->device_names.n == 0;
+}
+
 // Storage, liveness and, where it is needed, the runtime model of one of the two models.
 static status open_figures(struct figures *k, bool needs_run) {
     const struct graph *g = k->m->graph;
@@ -46,7 +65,11 @@ static status open_figures(struct figures *k, bool needs_run) {
                          &k->liveness);
     if (!st && k->f->runtime)
         st = find_runtime(k, &runtime);
-    return st || !k->f->runtime || !needs_run ? st : runtime_peak(k->m, runtime, a, d, &k->run);
+    if (!st && k->f->runtime && needs_run)
+        st = runtime_peak(k->m, runtime, a, d, &k->run);
+    if (!st && k->f->runtime && needs_run && counts_session(k))
+        runtime_count_session(&k->run);
+    return st;
 }
 
 // The time that a node takes; views and constants take none.
@@ -80,13 +103,18 @@ static status add_costs(const struct figures *k, int64_t *out) {
 static status measure_step(struct figures *k) {
     struct plan_facts *f = k->f;
     bool is_measured = plan_facts_is_known(f->baseline_bytes);
+    if (!f->planned)
+        f->session_is_apart = !plan_counts_session(k->m->graph, k->c->options);
     status st = open_figures(k, false);
     if (st)
         return st;
     enum runtime r;
     if (f->runtime && !is_measured && !(st = find_runtime(k, &r)) &&
-        !(st = plan_baseline_run(k->m, r, k->c, k->scratch, &k->run)))
+        !(st = plan_baseline_run(k->m, r, k->c, k->scratch, &k->run))) {
+        if (counts_session(k))
+            runtime_count_session(&k->run);
         f->baseline_bytes = runtime_default_peak(&k->run);
+    }
     f->n_step_nodes = (int64_t)k->m->graph->order.n;
     f->baseline_liveness_bytes = k->liveness.peak_bytes;
     return st || plan_facts_is_known(f->base_cost) ? st : add_costs(k, &f->base_cost);

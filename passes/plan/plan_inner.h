@@ -14,12 +14,14 @@ struct planning {
     struct solve_hooks hooks;
     struct plan_facts *out;
     enum runtime runtime;
+    bool counts_session; // in all peaks and the budget
     struct remat coarse, fine;
     struct plan_bounds bounds;
     struct remat_settings settings;
-    int64_t budget_bytes; // the user's
-    int64_t end_ns;       // of the time of the command; STOP_NEVER
-    int64_t itself_bytes; // peak of the step without a plan, at any level
+    int64_t budget_bytes;  // the user's
+    int64_t end_ns;        // of the time of the command; STOP_NEVER
+    int64_t session_bytes; // of the step without a plan, if it counts: a plan has more nodes
+    int64_t itself_bytes;  // peak of the step without a plan, at any level
     // --inference: plans with hidden and with known shapes are tried, and no plan is one, too.
     bool infers;
     const struct options *forms[2]; // with --runtime-shapes hidden, known
@@ -67,9 +69,9 @@ status plan_verdict_refuse(struct planning *k, const struct trial *least);
 status arrange_for(struct model *m, enum runtime r, struct pass_context *c);
 
 // plan_trial.c: a runtime executes the step as it is written without a plan. The step stays as it
-// is.
+// is, the report is in `a`, and no peak counts the session.
 status plan_baseline_run(const struct model *step, enum runtime r, struct pass_context *c,
-                         struct arena *a, struct runtime_report *out); // the report is in `a`
+                         struct arena *a, struct runtime_report *out);
 
 // plan_search.c
 status plan_search(struct planning *k, struct plan_incumbent *best);

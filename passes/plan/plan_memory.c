@@ -79,6 +79,9 @@ static status open_planning(struct planning *k) {
     struct runtime_report baseline;
     k->out->runtime = options_text(c->options, "runtime");
     runtime_find(k->out->runtime, &k->runtime); // the option has no other values
+    if (!k->is_divided)                         // then it is as for the undivided step
+        k->counts_session = plan_counts_session(k->m->graph, c->options);
+    k->out->session_is_apart = !k->counts_session;
     k->steers = k->runtime == RUNTIME_ORT && !k->is_pass &&
                 strcmp(options_text(c->options, "steer"), "on") == 0;
     k->hooks = k->watch ? k->watch->hooks : remat_hooks(c);
@@ -87,6 +90,9 @@ static status open_planning(struct planning *k) {
     status st = plan_baseline_run(k->m, k->runtime, c, &scratch, &baseline);
     k->finish_ns = FINISH_MEASURES * (stop_clock_ns() - start_ns);
     arena_free(&scratch);
+    if (!st && k->counts_session)
+        runtime_count_session(&baseline);
+    k->session_bytes = !st && k->counts_session ? baseline.session_bytes : 0;
     k->out->baseline_bytes = runtime_default_peak(&baseline);
     k->itself_bytes = st ? 0 : baseline.peak_bytes;
     if (!st)
@@ -108,7 +114,7 @@ static status open_planning(struct planning *k) {
         k->end_ns = stop_clock_ns() + (int64_t)(k->settings.solve.seconds * 1e9);
     }
     k->out->base_cost = k->coarse.units.base_cost;
-    st = plan_bounds_make(k->m->graph, &k->coarse.units, c, &k->bounds);
+    st = plan_bounds_make(k->m->graph, &k->coarse.units, k->counts_session, c, &k->bounds);
     k->floor_bytes =
         !st && k->bounds.is_known ? problem_floor(&k->bounds.relaxed.problem, NULL) : 0;
     return st;

@@ -126,6 +126,7 @@ static status try_division(struct dividing *x, const char *dimension, uint32_t w
                          .watch = x->watch,
                          .out = &facts,
                          .budget_bytes = x->budget_bytes,
+                         .counts_session = !x->out->session_is_apart,
                          .is_divided = true,
                          .is_hasty = true,
                          .time_share = 1.0 / TIME_SHARE};

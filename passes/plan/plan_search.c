@@ -247,9 +247,14 @@ static status try_free_order(struct planning *k, struct rounds *h, struct plan_i
     return ST_OK;
 }
 
+// What the first aim leaves to the session; later ones have measured it.
+static int64_t first_session(const struct planning *k) {
+    return !k->settings.dual && k->session_bytes < k->budget_bytes ? k->session_bytes : 0;
+}
+
 status plan_search(struct planning *k, struct plan_incumbent *best) {
     struct rounds h = {.r = &k->coarse,
-                       .aim_bytes = k->budget_bytes,
+                       .aim_bytes = k->budget_bytes - first_session(k),
                        .over_bytes = INT64_MAX,
                        .least = {.peak_bytes = INT64_MAX, .top = ""}};
     bool more = true;

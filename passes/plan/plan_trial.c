@@ -16,13 +16,15 @@ static status measure(struct planning *k, const struct model *m, struct arena *a
         st = liveness_of(g, &s, (struct node_list){g->order.at, g->order.n}, a, k->c->diags, &l);
     if (st)
         return st;
+    if (k->counts_session)
+        runtime_count_session(&report);
     struct str top = str_make(k->c->arena);
     runtime_print_top(&top, m, &report);
     out->top = str_text(&top);
     out->peak_bytes = report.peak_bytes;
     out->plain_peak_bytes = report.plain_peak_bytes;
     out->fused_peak_bytes = report.fused_peak_bytes;
-    out->liveness_bytes = l.peak_bytes;
+    out->liveness_bytes = l.peak_bytes + (k->counts_session ? report.session_bytes : 0);
     return ST_OK;
 }
 
@@ -69,8 +71,11 @@ static status try_form(struct planning *k, const struct remat *r, struct steps s
     if (!st)
         st = measure(k, copy, &scratch, out);
     out->recipe = (struct steer_recipe){0};
+    struct trial plain = *out;
     if (!st && needs_steering(k, copy, out))
         st = steer(k, copy, &scratch, out);
+    if (!st && out->peak_bytes > plain.peak_bytes) // the control nodes take more than they save
+        *out = plain;
     arena_free(&scratch);
     return st;
 }
@@ -97,7 +102,10 @@ status plan_measure(struct model *step, const struct remat *r, struct steps step
                     struct pass_context *c, int64_t *peak_bytes) {
     struct plan_facts unread = {0};
     struct pass_context silent = *c;
-    struct planning k = {.m = step, .c = &silent, .out = &unread};
+    struct planning k = {.m = step,
+                         .c = &silent,
+                         .out = &unread,
+                         .counts_session = plan_counts_session(step->graph, c->options)};
     struct trial t = {0};
     silent.progress = NULL;
     runtime_find(options_text(c->options, "runtime"), &k.runtime); // the option has no other values
@@ -118,6 +126,8 @@ status plan_measure_step(const struct model *step, struct pass_context *c, int64
     struct runtime_report r = {0};
     runtime_find(options_text(c->options, "runtime"), &runtime); // the option has no other values
     status st = plan_baseline_run(step, runtime, c, c->arena, &r);
+    if (!st && plan_counts_session(step->graph, c->options))
+        runtime_count_session(&r);
     *peak_bytes = runtime_default_peak(&r);
     return st;
 }

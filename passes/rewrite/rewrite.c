@@ -40,6 +40,9 @@ static const struct option_spec options[] = {
     {"runtime", 0, OPTION_CHOICE, "ort|ort-lean|web|file-order", "ort", 0, 0,
      "what the step will run on: ONNX Runtime with its default options, or without its arena "
      "(docs/runtime.md), or a runtime that runs nodes in file order"},
+    {"session", 0, OPTION_CHOICE, "auto|counted|apart", "auto", 0, 0,
+     "whether the budget and all peaks count what ONNX Runtime's session holds for nodes and "
+     "names; auto: unless the tensors of the step are small beside it"},
     {"runtime-shapes", 0, OPTION_CHOICE, "hidden|known", "hidden", 0, 0,
      "whether ONNX Runtime may know the shapes of big tensors and plan to reuse their memory"},
     {0}};

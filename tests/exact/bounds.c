@@ -278,7 +278,7 @@ static void extend(struct search *x, int n_extra) {
 static void claim_all(struct table *t, struct stage *s, const struct remat *r) {
     struct plan_bounds b;
     struct remat_front front = {.n = 0};
-    check(!plan_bounds_make(s->m->graph, &r->units, &s->context, &b), "bounds");
+    check(!plan_bounds_make(s->m->graph, &r->units, false, &s->context, &b), "bounds");
     const struct problem *p = &b.relaxed.problem;
     if (p->n <= REMAT_DP_NODES)
         check(remat_dp(p, true, &front), "remat_dp");

@@ -31,8 +31,8 @@ function check(what, model, options, setting) {
   execFileSync(mfc, [model, '-o', step, '--json', json, '-q', ...options, ...SEARCH]);
   const plan = JSON.parse(readFileSync(json, 'utf8'));
   for (const level of LEVELS) {
-    const { runs, loaded } = run(step, setting, level), worst = Math.max(...runs);
-    const session = plan.session_bytes ?? loaded - plan.fixed_bytes; // only for ort is it predicted
+    const { runs } = run(step, setting, level), worst = Math.max(...runs);
+    const session = plan.session_in_peak ? 0 : plan.session_bytes;
     const limit = (plan.budget_bytes ?? plan.peak_bytes) + session;
     const promised = (level === 'disabled' ? plan.plain_peak_bytes : plan.fused_peak_bytes) + session;
     report(worst <= OVER * limit + OVER_BYTES, `${what}, ${level}: runs of ${runs.map(mib).join(' ')} MiB within ${mib(limit)}`);

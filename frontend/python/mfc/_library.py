@@ -35,8 +35,8 @@ class Tensor(ctypes.Structure):
 class Plan(ctypes.Structure):
     _fields_ = [(name, c_int64) for name in ("budget_bytes", "peak_bytes", "baseline_bytes", "persistent_bytes",
                                              "session_bytes", "arena_bytes", "cost", "base_cost", "bound", "min_bytes")]
-    _fields_ += [("overhead", c_double), ("min_overhead", c_double), ("n_recomputed", c_int64), ("outcome", c_char_p),
-                 ("runtime", c_char_p), ("nodes", POINTER(Node)), ("n_nodes", c_size_t), ("tensors", POINTER(Tensor)),
+    _fields_ += [("overhead", c_double), ("min_overhead", c_double), ("session_in_peak", c_int64), ("n_recomputed", c_int64),
+                 ("outcome", c_char_p), ("runtime", c_char_p), ("nodes", POINTER(Node)), ("n_nodes", c_size_t), ("tensors", POINTER(Tensor)),
                  ("n_tensors", c_size_t)]
 
 

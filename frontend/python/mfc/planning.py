@@ -44,7 +44,7 @@ class Plan:
     peak_bytes: Optional[int]
     baseline_bytes: Optional[int]
     persistent_bytes: Optional[int]
-    session_bytes: Optional[int]  # of ONNX Runtime for the graph, beside the peak
+    session_bytes: Optional[int]  # of ONNX Runtime for the graph
     arena_bytes: Optional[int]
     cost: Optional[int]
     base_cost: Optional[int]
@@ -52,6 +52,7 @@ class Plan:
     min_bytes: Optional[int]  # no plan has a lower peak
     overhead: Optional[float]  # (cost - base_cost) / base_cost
     min_overhead: Optional[float]
+    session_in_peak: bool  # whether the peak and the budget count session_bytes
     n_recomputed: Optional[int]
     outcome: Optional[str]  # "optimal", "feasible"; None: the step is not planned
     runtime: str
@@ -94,6 +95,7 @@ def take_plan(session: Session) -> Plan:
                       known(n.cost), n.workspace_bytes) for n in p.nodes[:p.n_nodes]]
     tensors = [PlanTensor(text(t.name) or "", t.bytes, known(t.address), t.first, t.last) for t in p.tensors[:p.n_tensors]]
     figures = {name: known(getattr(p, name)) for name, kind in _library.Plan._fields_ if kind is ctypes.c_int64}
+    figures["session_in_peak"] = bool(p.session_in_peak)
     return Plan(**figures, overhead=real(p.overhead), min_overhead=real(p.min_overhead), outcome=text(p.outcome),
                 runtime=text(p.runtime) or "", nodes=nodes, tensors=tensors, session=session)
 

@@ -8,6 +8,7 @@
 #include "ir/copy.h"
 #include "ir/keys.h"
 #include "ir/runtime/runtime.h"
+#include "passes/plan/plan.h"
 #include "passes/plan/step.h"
 
 #define MAX_NODES 20000 // of a model whose peaks are worth the time
@@ -18,11 +19,11 @@ enum form { AS_IT_IS, FOR_INFERENCE, FOR_TRAINING };
 static status make_form(struct model *m, struct pass_context *c, enum form form,
                         struct options *o) {
     if (form == AS_IT_IS)
-        return pass_run_all(PASS_PIPELINE(&pass_shapes), m, c);
+        return pass_run_all(PASS_PIPELINE(&pass_shapes, &pass_costs), m, c);
     c->options = o;
     status st = form == FOR_INFERENCE ? options_set(o, c->diags, "inference", "true") : ST_OK;
     if (!st)
-        st = step_make(m, c);
+        st = step_make_costed(m, c); // with the workspace of kernels
     return st ? st : step_arrange(m, c);
 }
 
@@ -34,6 +35,8 @@ static status measure(struct model *m, struct pass_context *c, struct arena *kee
     status st = runtime_peak(m, runtime, c->arena, c->diags, &r);
     if (st)
         return st;
+    if (plan_counts_session(m->graph, c->options))
+        runtime_count_session(&r);
     struct str top = str_make(keep);
     r.n_top = r.n_top < SHOWN_TOP ? r.n_top : SHOWN_TOP;
     runtime_print_top(&top, m, &r);
