@@ -57,7 +57,7 @@ class Planning(unittest.TestCase):
         self.assertEqual(memory.to_bytes(), plan.to_bytes())
 
     def test_order_and_addresses(self):
-        plan = mfc.plan(MLP, budget="80%", work=50)
+        plan = mfc.plan(MLP, budget="97%", work=50)
         self.assertEqual({n.role for n in plan.nodes} - set(mfc.planning.ROLES), set())
         live = [t for t in plan.tensors if t.address is not None]
         self.assertTrue(live)
@@ -109,7 +109,7 @@ class Planning(unittest.TestCase):
 
     def test_progress_and_stop(self):
         seen = []
-        mfc.plan(MLP, budget="80%", progress=seen.append)
+        mfc.plan(MLP, budget="97%", progress=seen.append)
         self.assertTrue(seen and all(isinstance(s, mfc.Progress) for s in seen))
         stopped = mfc.plan(RESNET, budget="70%", progress=lambda s: s.cost is None)
         self.assertIn(stopped.outcome, ("optimal", "feasible"))
@@ -117,7 +117,7 @@ class Planning(unittest.TestCase):
         def fail(_):
             raise KeyError("mine")
         with self.assertRaisesRegex(KeyError, "mine"):
-            mfc.plan(MLP, budget="80%", progress=fail)
+            mfc.plan(MLP, budget="97%", progress=fail)
 
     def test_control_c(self):
         timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))

@@ -1,6 +1,6 @@
 // Plans of a few networks on the real ONNX Runtime, at the optimization levels disabled and all: every output is that of the baseline step,
 // bit by bit, the measured peak is within 3 % of the promised one and at most 3 % over the budget. The networks are large enough for
-// what the process itself does (some megabytes) to be well below that.
+// what the process itself does (some megabytes) to be well below that. What runs need over the loaded session is measured.
 //
 //     node plans.mjs MFC NETWORKS        NETWORKS: the folder with resnet-op17.onnx, unet-op17.onnx
 import { execFile, execFileSync } from 'node:child_process';
@@ -12,7 +12,7 @@ import { writeAttention } from './attention.mjs';
 import { compare, summary } from './compare.mjs';
 import { measure } from './measure.mjs';
 
-const OVER = 1.03, LEVELS = ['disabled', 'all'], SEARCH = ['--time', '10', '--threads', '1'];
+const OVER = 1.03, LEVELS = ['disabled', 'all'], SEARCH = ['--time', '10', '--threads', '1', '--session', 'apart'];
 const [mfc, networks] = process.argv.slice(2), folder = mkdtempSync(join(tmpdir(), 'mfc-plans-'));
 const CASES = [
   { name: 'resnet', model: join(networks, 'resnet-op17.onnx'), options: ['--shape', 'x:32x3x256x256'], budgets: ['68%', '85%'] },
