@@ -91,20 +91,9 @@ const struct equiv_part *equiv_piece(struct numbering *s, uint32_t class,
 
 // ---- One whole, one letter ----
 
-static int32_t dim_of(const struct law_dim *at, const struct type *t, uint8_t letter) {
-    for (int32_t i = 0; t && i < t->rank; i++)
-        if (at[i].letter == letter)
-            return i;
-    return -1;
-}
-
 static bool gives_shape(enum op op, uint32_t k) {
     return (k == 1 && (op == OP_Reshape || op == OP_Expand)) ||
            (k == 0 && op == OP_ConstantOfShape) || (k == 2 && op == OP_MaxUnpool);
-}
-
-static bool is_summed(struct numbering *s, const struct equiv_match *m) {
-    return dim_of(m->w->y[0], equiv_static_type(s, m->w->out[0]), m->letter) < 0;
 }
 
 static bool same_range(struct equiv_match *m, const struct equiv_part *p, int64_t unit) {
@@ -134,20 +123,15 @@ static bool continues_chain(struct numbering *s, const struct equiv_match *m, ui
     return k == 0 && is_chain && p && p->of == m->w->out[0] && p->letter == m->letter;
 }
 
-// Elements for each index of the first dimension.
-static int64_t elements_of_one(struct numbering *s, uint32_t class) {
-    const struct type *t = equiv_static_type(s, class);
-    int64_t n;
-    return t && t->rank > 0 && type_elements(t, &n) && n > 0 ? n / t->dims[0].size : 0;
-}
+// ---- Operands ----
 
 static bool match_operand(struct numbering *s, struct equiv_match *m, uint32_t k) {
     uint32_t in = k < m->n_in ? m->in[k] : 0, whole = k < m->w->n_in ? m->w->in[k] : 0;
     const struct type *t = equiv_static_type(s, whole);
-    int32_t dim = k < m->w->n_in ? dim_of(m->w->x[k], t, m->letter) : -1;
+    int32_t dim = k < m->w->n_in ? law_dim_of(m->w->x[k], t, m->letter) : -1;
     if (gives_shape(m->n->op, k) && in && whole)
         return true; // checked with the result
-    if (is_bias(m, k) && whole && is_summed(s, m)) {
+    if (is_bias(m, k) && whole && equiv_is_summed(s, m)) {
         m->has_bias = in != 0;
         return in == 0 || in == whole;
     }
@@ -156,85 +140,17 @@ static bool match_operand(struct numbering *s, struct equiv_match *m, uint32_t k
     if (m->letter >= LAW_WINDOW && k == 0)
         return true; // checked with the attributes
     const struct equiv_part *p = in ? &equiv_at(s, in)->part : NULL;
-    enum equiv_part_kind kind = m->n->op == OP_MaxUnpool && k == 1 ? EQUIV_LOCAL : EQUIV_PIECE;
-    if (p && p->kind == EQUIV_LOCAL && p->scale != p->lo * elements_of_one(s, m->w->out[0]))
+    enum equiv_part_kind kind = equiv_reads_positions(s, m, k) ? EQUIV_LOCAL : EQUIV_PIECE;
+    bool is_view = m->n->op == OP_Reshape && k == 0; // of positions they are positions
+    if (p && p->kind == EQUIV_LOCAL && !is_view && p->scale != equiv_positions_before(s, m, p))
         return false;
-    return p && p->of == whole && p->axis == dim &&
+    if (p && p->kind == EQUIV_LOCAL && is_view)
+        kind = EQUIV_LOCAL;
+    bool is_of = p && (p->of == whole ||
+                       (p->kind == EQUIV_UNIFORM && whole && equiv_same_filling(s, p->of, whole)));
+    return is_of && p->axis == dim &&
            (p->kind == kind || (p->kind == EQUIV_UNIFORM && kind == EQUIV_PIECE)) &&
            same_range(m, p, m->w->x[k][dim].unit);
-}
-
-// ---- Attributes ----
-
-static bool same_attr(const struct attr *a, const struct attr *b) {
-    if (a->kind != b->kind || a->ref || b->ref)
-        return false;
-    switch (a->kind) {
-    case ATTR_INT:
-        return a->i == b->i;
-    case ATTR_FLOAT:
-        return a->f == b->f;
-    case ATTR_INTS:
-        return a->n == b->n && (a->n == 0 || memcmp(a->ints, b->ints, a->n * sizeof *a->ints) == 0);
-    case ATTR_STRING:
-        return a->s.n == b->s.n && (a->s.n == 0 || memcmp(a->s.at, b->s.at, a->s.n) == 0);
-    default:
-        return a == b;
-    }
-}
-
-// ConstantOfShape's value: a tensor, compared as a constant.
-static bool same_value(struct numbering *s, const struct attr *a, const struct attr *b) {
-    return a->kind == ATTR_TENSOR && b->kind == ATTR_TENSOR && !a->ref && !b->ref &&
-           equiv_constant(s, a->t, NULL) == equiv_constant(s, b->t, NULL);
-}
-
-// An attribute in which a part differs from its whole by a rule below.
-static bool is_excepted(struct numbering *s, const struct equiv_match *m, const char *name) {
-    bool is_window = m->letter >= LAW_WINDOW, is_mean = m->w->scale != 1 && is_summed(s, m);
-    return (is_window && (strcmp(name, "pads") == 0 || strcmp(name, "auto_pad") == 0)) ||
-           (m->letter == 'g' && strcmp(name, "group") == 0) ||
-           (is_mean && strcmp(name, "reduction") == 0);
-}
-
-static bool covers(struct numbering *s, const struct equiv_match *m, const struct node *a,
-                   const struct node *b) {
-    for (uint32_t k = 0; k < a->n_attrs; k++) {
-        const struct attr *x = &a->attrs[k], *y = node_attr(b, x->name);
-        if (!is_excepted(s, m, x->name) && (!y || !(same_attr(x, y) || same_value(s, x, y))))
-            return false;
-    }
-    return true;
-}
-
-// A mean is in parts as sums: of a reduction, over the same dimensions; of a loss.
-static bool match_mean(struct numbering *s, const struct equiv_match *m) {
-    const struct node *whole = graph_node(m->w->g, m->w->node);
-    const struct type *x = equiv_static_type(s, m->w->in[0]);
-    bool a[LAW_RANK], b[LAW_RANK];
-    if (whole->op != OP_ReduceMean)
-        return strcmp(node_text(m->g, m->n, "reduction", "mean"), "sum") == 0 && is_summed(s, m);
-    if (m->n->op != OP_ReduceSum || !is_summed(s, m) ||
-        !equiv_reduced(s, whole, m->w->in, m->w->n_in, x, a) ||
-        !equiv_reduced(s, m->n, m->in, m->n_in, x, b))
-        return false;
-    for (int32_t i = 0; i < x->rank; i++)
-        if (a[i] != b[i])
-            return false;
-    return node_int(whole, "keepdims", 1) == node_int(m->n, "keepdims", 1);
-}
-
-static bool match_attrs(struct numbering *s, struct equiv_match *m) {
-    const struct node *whole = graph_node(m->w->g, m->w->node);
-    if (m->letter >= LAW_WINDOW && !equiv_windows(s, m))
-        return false;
-    if (m->letter == 'g' && node_int(m->n, "group", 1) != m->hi - m->lo)
-        return false;
-    if (whole->op == OP_ReduceMean && m->n->op == OP_ReduceSum)
-        return match_mean(s, m);
-    if (m->w->scale != 1 && is_summed(s, m) && !match_mean(s, m))
-        return false;
-    return covers(s, m, m->n, whole) && covers(s, m, whole, m->n);
 }
 
 // ---- Results ----
@@ -244,7 +160,8 @@ static struct equiv_part piece_of_result(struct numbering *s, const struct equiv
     int64_t unit = m->letter >= LAW_WINDOW ? 1 : m->w->y[k][dim].unit;
     bool is_uniform = m->hi < 0;
     int64_t lo = is_uniform ? 0 : m->lo * unit, hi = (is_uniform ? m->length : m->hi) * unit;
-    bool is_local = m->n->op == OP_MaxPool && k == 1;
+    int64_t before = 0;
+    bool is_local = equiv_makes_positions(s, m, k, lo, &before);
     return (struct equiv_part){.kind = is_uniform ? EQUIV_UNIFORM
                                        : is_local ? EQUIV_LOCAL
                                                   : EQUIV_PIECE,
@@ -252,7 +169,7 @@ static struct equiv_part piece_of_result(struct numbering *s, const struct equiv
                                .axis = dim,
                                .lo = lo,
                                .hi = hi,
-                               .scale = is_local ? lo * elements_of_one(s, m->w->in[0]) : 0};
+                               .scale = before};
 }
 
 static struct equiv_part sum_of_result(struct numbering *s, const struct equiv_match *m) {
@@ -322,7 +239,7 @@ static void find_length(struct numbering *s, struct equiv_match *m) {
         k >= m->n_in)
         return;
     const struct equiv_class *c = m->in[k] ? equiv_at(s, m->in[k]) : NULL;
-    int32_t dim = dim_of(m->w->y[0], y, m->letter);
+    int32_t dim = law_dim_of(m->w->y[0], y, m->letter);
     int64_t at = c && c->ints && dim >= 0 ? dim - (y->rank - c->n_ints) : -1;
     if (at >= 0 && at < c->n_ints && c->ints[at] > 0 && c->ints[at] < y->dims[dim].size)
         m->length = c->ints[at];
@@ -333,7 +250,7 @@ static bool set_results(struct numbering *s, const struct equiv_match *m, uint32
         if (!m->n->out[k].i)
             continue;
         const struct type *y = k < m->w->n_out ? equiv_static_type(s, m->w->out[k]) : NULL;
-        int32_t dim = y ? dim_of(m->w->y[k], y, m->letter) : -1;
+        int32_t dim = y ? law_dim_of(m->w->y[k], y, m->letter) : -1;
         if (!y ||
             (dim < 0 && (k > 0 || m->w->join == OP_UNKNOWN || m->hi < 0 || !is_in_turn(s, m))))
             return false;
@@ -358,7 +275,7 @@ static bool match_letter(struct numbering *s, struct equiv_match *m, uint32_t *c
         return false;
     if (m->letter < LAW_WINDOW && m->hi < 0 && m->length < 0)
         return false;
-    return match_attrs(s, m) && set_results(s, m, class);
+    return equiv_match_attrs(s, m) && set_results(s, m, class);
 }
 
 static bool match_whole(struct numbering *s, struct equiv_match *m, uint32_t *class) {
@@ -394,6 +311,14 @@ static bool is_part(struct numbering *s, struct equiv_match *m, uint32_t *class)
         for (size_t i = 0; i < s->wholes.n && (op == OP_ScatterElements || op == OP_ScatterND); i++)
             if (s->wholes.at[i].n_out && s->wholes.at[i].out[0] == of)
                 first = s->wholes.at[i].in[0];
+    for (size_t i = 0; p && p->kind == EQUIV_UNIFORM && op == OP_ScatterElements; i++) {
+        if (i == s->wholes.n || s->failed)
+            break;
+        m->w = &s->wholes.at[i];
+        if (graph_node(m->w->g, m->w->node)->op == op && equiv_same_filling(s, of, m->w->in[0]) &&
+            match_whole(s, m, class))
+            return true;
+    }
     return match_any(s, m, op, first, class) || (of && match_any(s, m, op, of, class)) ||
            (op == OP_ReduceSum && of && match_any(s, m, OP_ReduceMean, of, class));
 }

@@ -4,12 +4,14 @@
 // result is the same range of the whole's, or a partial sum. These laws are stated here once more,
 // independently of what divides nodes.
 //
-//   equivalence_laws.c      which dimensions of operands and results an operator connects
-//   equivalence_shapes.c    the same, where it depends on attributes and shapes
-//   equivalence_parts.c     nodes that are parts of a whole
-//   equivalence_windows.c   parts along space
-//   equivalence_sums.c      concatenations, and sums of partial sums, that complete a whole
-//   equivalence_moments.c   BatchNormalization in training mode, from sums over parts
+//   equivalence_laws.c         which dimensions of operands and results an operator connects
+//   equivalence_shapes.c       the same, where it depends on attributes and shapes
+//   equivalence_parts.c        nodes that are parts of a whole
+//   equivalence_attributes.c   in which attributes a part may differ
+//   equivalence_windows.c      parts along space
+//   equivalence_maxima.c       positions of maxima in parts of a pooling
+//   equivalence_sums.c         concatenations, and sums of partial sums, that complete a whole
+//   equivalence_moments.c      BatchNormalization in training mode, from sums over parts
 #pragma once
 
 #include "ir/check/equivalence_inner.h"
@@ -50,6 +52,26 @@ struct equiv_match {
     int64_t length; // of uniform operands; < 0: there is none
     bool has_bias;
 };
+
+// The dimension with the letter; -1: none.
+int32_t law_dim_of(const struct law_dim *at, const struct type *t, uint8_t letter);
+// The result lacks the letter.
+bool equiv_is_summed(struct numbering *s, const struct equiv_match *m);
+
+// equivalence_attributes.c: the attributes are those of the part; sets group and range where they
+// say it.
+bool equiv_match_attrs(struct numbering *s, struct equiv_match *m);
+// Two tensors filled with the same number. A part of one may be taken for one of the other.
+bool equiv_same_filling(struct numbering *s, uint32_t a, uint32_t b);
+
+// equivalence_maxima.c: operand k of a part holds positions in the part; the elements of the result
+// before the part that the positions are of. Whether result k of a part that begins at `lo` holds
+// positions in it, and the elements before it.
+bool equiv_reads_positions(struct numbering *s, const struct equiv_match *m, uint32_t k);
+int64_t equiv_positions_before(struct numbering *s, const struct equiv_match *m,
+                               const struct equiv_part *p);
+bool equiv_makes_positions(struct numbering *s, const struct equiv_match *m, uint32_t k, int64_t lo,
+                           int64_t *before);
 
 // equivalence_windows.c: the node computes windows of the whole; sets their range.
 bool equiv_windows(struct numbering *s, struct equiv_match *m);
@@ -100,5 +122,7 @@ void law_set_y(struct law *l, uint32_t k, int32_t dim, uint8_t letter);
 void law_pattern(struct law *l, const char *pattern);
 // The equation of Einsum as a pattern of at most LAW_MAX_PATTERN characters. False: it is none.
 bool law_of_einsum(const struct law *l, char *out);
+// equivalence_maxima.c: ScatterElements at the positions of a pooling.
+bool law_of_maxima(struct law *l);
 // equivalence_shapes.c
 bool law_by_shape(struct law *l);

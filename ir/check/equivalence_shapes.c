@@ -357,8 +357,9 @@ bool law_by_shape(struct law *l) {
         return law_of_layer(l);
     case OP_Gather:
         return law_of_gather(l);
-    case OP_GatherElements:
     case OP_ScatterElements:
+        return law_of_maxima(l) || law_of_elements(l);
+    case OP_GatherElements:
         return law_of_elements(l);
     case OP_ScatterND:
         return law_of_scatter_nd(l);

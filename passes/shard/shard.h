@@ -6,6 +6,7 @@
 //   shard_options.c   requests of --shard
 //   shard_values.c    values as pieces: joined, sliced and exchanged between divisions
 //   shard_parts.c     the parts of a node
+//   shard_positions.c positions of maxima, which a part counts from its own beginning
 //   shard_moments.c   BatchNormalization in training mode, whose statistics are of the whole batch
 //   shard_apply.c     all nodes, in an order in which a part of a region ends before the next
 //                     begins
@@ -41,6 +42,7 @@ struct shard_choice {
     uint32_t n;
     const int64_t *bound;
     uint32_t region; // parts of one region are ordered part by part
+    const struct shard_rule *rule;
 };
 
 // Bounds of n almost equal ranges. NULL: out of memory.

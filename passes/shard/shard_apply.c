@@ -24,13 +24,10 @@ static bool joins_group(const struct sharding *s, const struct shard_cut *c) {
 }
 
 static status divide_node(struct sharding *s, node_id id, const struct shard_choice *choice) {
-    struct shard_cut c = {.n = *graph_node(s->g, id), .choice = *choice};
+    struct shard_cut c = {.n = *graph_node(s->g, id), .r = *choice->rule, .choice = *choice};
     c.name = node_path(s->g, id, s->a);
-    status st = shard_rule_of(s->g, id, s->a, s->d, &c.r);
-    if (st)
-        return st;
     assert(choice->label <= c.r.n_labels && choice->n >= 2);
-    c.r.s->n = &c.n; // adding nodes moves the array
+    c.r.s->n = &c.n; // the parts before it have no single producer any more, and nodes have moved
     if (!joins_group(s, &c))
         shard_open_group(s, choice->region);
     graph_remove_node(s->g, id);

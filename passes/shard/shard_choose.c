@@ -194,9 +194,11 @@ static status choose_node(struct chooser *c, node_id id, const struct shard_requ
         x->label = 0;
         c->why = "a part of it would read nothing but padding; use fewer ways";
     }
-    if (!st && x->label)
-        set_divisions(c, &r, x);
-    return st;
+    if (st || !x->label)
+        return st;
+    set_divisions(c, &r, x);
+    x->rule = arena_copy(c->a, &r, sizeof r);
+    return x->rule ? ST_OK : diag_out_of_memory(c->d);
 }
 
 status shard_choose(struct graph *g, const struct shard_request *ask, struct pass_context *pc,

@@ -75,5 +75,12 @@ struct shard_range shard_operand_range(const struct shard_cut *c, uint32_t j, in
 int32_t shard_operand_axis(const struct shard_cut *c, uint32_t j);
 void shard_parts(struct sharding *s, const struct shard_cut *c);
 
+// shard_positions.c. Positions of maxima, as they count in part k and in the whole.
+value_id shard_to_local(struct sharding *s, const struct shard_cut *c, value_id v, uint32_t k);
+value_id shard_to_whole(struct sharding *s, const struct shard_cut *c, value_id v, uint32_t k);
+// A tensor of equal elements that a part adds to is made for each part. VALUE_NONE: operand j is
+// not one.
+value_id shard_zeros(struct sharding *s, const struct shard_cut *c, uint32_t j, uint32_t k);
+
 // shard_moments.c
 void shard_moments(struct sharding *s, const struct shard_cut *c);

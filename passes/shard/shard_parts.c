@@ -3,7 +3,7 @@
 //   Conv, poolings       along space: pads only at the ends of the whole; groups
 //   Conv, Gemm           where parts are summed the first one alone adds the bias
 //   Reshape, Expand, …   the shape of the part
-//   MaxPool, MaxUnpool   positions count from the beginning of the part
+//   MaxPool, MaxUnpool   positions count from the beginning of the part (shard_positions.c)
 //   ReduceMean, losses   sums, which are divided by the number of elements in the end
 #include <string.h>
 
@@ -70,33 +70,6 @@ static value_id part_shape(struct sharding *s, const struct shard_cut *c, uint32
     return build_ints(&s->b, dims, y->rank);
 }
 
-// Positions before part k, of which the operand of a pooling or the result of its reverse has
-// `inner` for each image.
-static value_id positions_before(struct sharding *s, const struct shard_cut *c, uint32_t k) {
-    const struct type *t =
-        c->n.op == OP_MaxUnpool ? shard_out_type(&c->r, 0) : shard_in_type(&c->r, 0);
-    int64_t inner = 1;
-    for (int32_t i = 1; i < t->rank; i++)
-        inner *= t->dims[i].size;
-    return build_scalar(&s->b, ELEM_I64, (double)(inner * c->choice.bound[k]));
-}
-
-static value_id to_local(struct sharding *s, const struct shard_cut *c, value_id v, uint32_t k) {
-    int64_t known;
-    if (map_get_int(&s->local, v.i, &known))
-        return (value_id){(uint32_t)known};
-    v = BUILD(&s->b, "Sub", v, positions_before(s, c, k));
-    shard_place(s, s->group, k);
-    return v;
-}
-
-static value_id to_whole(struct sharding *s, const struct shard_cut *c, value_id v, uint32_t k) {
-    value_id sum = BUILD(&s->b, "Add", v, positions_before(s, c, k));
-    if (!s->b.failed && !map_put_int(&s->local, sum.i, v.i))
-        s->b.failed = diag_out_of_memory(s->d);
-    return sum;
-}
-
 static value_id operand(struct sharding *s, const struct shard_cut *c, uint32_t j, uint32_t k) {
     value_id v = c->n.in[j];
     int32_t axis = v.i ? shard_operand_axis(c, j) : -1;
@@ -108,8 +81,11 @@ static value_id operand(struct sharding *s, const struct shard_cut *c, uint32_t 
         return VALUE_NONE;
     if (axis < 0)
         return v.i ? shard_whole(s, v) : v;
+    value_id zeros = shard_zeros(s, c, j, k);
+    if (zeros.i)
+        return zeros;
     value_id x = shard_take(s, v, shard_operand_range(c, j, axis, k), k);
-    return op == OP_MaxUnpool && j == 1 ? to_local(s, c, x, k) : x;
+    return j == 1 && label_of(c)->local_indices ? shard_to_local(s, c, x, k) : x;
 }
 
 static bool set_window(struct sharding *s, const struct shard_cut *c, node_id id, uint32_t k) {
@@ -191,7 +167,7 @@ static void one_part(struct sharding *s, const struct shard_cut *c, uint32_t k, 
     if (!s->b.failed)
         s->b.failed = shape_infer(s->g, id, s->d);
     if (n->op == OP_MaxPool && label_of(c)->local_indices)
-        out[1] = to_whole(s, c, out[1], k);
+        out[1] = shard_to_whole(s, c, out[1], k);
     shard_place(s, s->group, k);
 }
 
