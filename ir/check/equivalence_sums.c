@@ -4,6 +4,8 @@
 //     Concat of adjacent pieces is a longer piece; of all of them, the whole
 //     Add of the sums over adjacent ranges is the sum over both; over all of them, the whole, up to
 //     the order of summation. The same for Max, Min and Mul.
+//     Sum of several of them, in their order, likewise
+//     Add and Sum of the same piece of such sums are that piece of their sum; Div likewise
 //     Div(sum over n elements, n) is their mean
 //     Add(positions in a piece, those before it) are positions in the whole, and Sub the reverse
 #include "ir/check/equivalence_parts.h"
@@ -80,13 +82,26 @@ static uint32_t join_concat(struct numbering *s, const struct node *n, const uin
     return whole && all.hi <= whole->dims[axis].size ? equiv_part_class(s, all) : 0;
 }
 
-static uint32_t join_sums(struct numbering *s, const struct node *n, const uint32_t *in,
-                          uint32_t n_in) {
-    if (n_in != 2 || !in[0] || !in[1])
-        return 0;
-    struct equiv_part a = equiv_at(s, in[0])->part, b = equiv_at(s, in[1])->part;
+// The sum that a class is a piece of, or the class itself: *piece is that piece, or none.
+static uint32_t without_piece(struct numbering *s, uint32_t class, struct equiv_part *piece) {
+    const struct equiv_part *p = equiv_piece(s, class, EQUIV_PIECE);
+    *piece = (struct equiv_part){0};
+    if (!p || !equiv_piece(s, p->of, EQUIV_SUM))
+        return class;
+    *piece = *p;
+    return p->of;
+}
+
+static uint32_t with_piece(struct numbering *s, uint32_t sum, struct equiv_part piece) {
+    piece.of = sum;
+    return sum && piece.kind == EQUIV_PIECE ? equiv_part_class(s, piece) : sum;
+}
+
+// Sums over ranges that follow each other, in any order.
+static uint32_t join_two(struct numbering *s, enum op join, uint32_t x, uint32_t y) {
+    struct equiv_part a = equiv_at(s, x)->part, b = equiv_at(s, y)->part;
     if (a.kind != EQUIV_SUM || b.kind != EQUIV_SUM || a.of != b.of || a.letter != b.letter ||
-        a.join != n->op || b.join != n->op || a.scale != b.scale || (a.has_bias && b.has_bias))
+        a.join != join || b.join != join || a.scale != b.scale || (a.has_bias && b.has_bias))
         return 0;
     if (a.hi != b.lo && b.hi != a.lo)
         return 0;
@@ -96,15 +111,33 @@ static uint32_t join_sums(struct numbering *s, const struct node *n, const uint3
     return equiv_part_class(s, a);
 }
 
+static uint32_t join_sums(struct numbering *s, const struct node *n, const uint32_t *in,
+                          uint32_t n_in) {
+    struct equiv_part piece, other;
+    if (n_in < 2 || (n->op != OP_Sum && n_in != 2) || !in[0])
+        return 0;
+    uint32_t sum = without_piece(s, in[0], &piece);
+    for (uint32_t k = 1; k < n_in && sum; k++) {
+        uint32_t one = in[k] ? without_piece(s, in[k], &other) : 0;
+        if (!one || other.kind != piece.kind || other.axis != piece.axis || other.lo != piece.lo ||
+            other.hi != piece.hi)
+            return 0;
+        sum = join_two(s, n->op == OP_Sum ? OP_Add : n->op, sum, one);
+    }
+    return with_piece(s, sum, piece);
+}
+
 // The whole sum, n times its mean.
 static uint32_t join_mean(struct numbering *s, const uint32_t *in, uint32_t n_in) {
-    const struct equiv_part *p = n_in == 2 ? equiv_piece(s, in[0], EQUIV_SUM) : NULL;
+    struct equiv_part piece;
+    uint32_t sum = n_in == 2 && in[0] ? without_piece(s, in[0], &piece) : 0;
+    const struct equiv_part *p = equiv_piece(s, sum, EQUIV_SUM);
     const struct equiv_class *n = n_in == 2 && in[1] ? equiv_at(s, in[1]) : NULL;
     if (!p || !n || !n->is_number || n->number != (double)p->scale || p->scale == 1 || p->lo != 0 ||
         p->hi != p->extent || p->has_bias != p->needs_bias)
         return 0;
     s->completes = true;
-    return p->of;
+    return with_piece(s, p->of, piece);
 }
 
 static uint32_t join_positions(struct numbering *s, const struct node *n, const uint32_t *in,
@@ -137,7 +170,8 @@ bool equiv_joined(struct numbering *s, const struct node *n, const uint32_t *in,
         made = join_concat(s, n, in, n_in);
     else if (n->op == OP_Div)
         made = join_mean(s, in, n_in);
-    else if (n->op == OP_Add || n->op == OP_Max || n->op == OP_Min || n->op == OP_Mul)
+    else if (n->op == OP_Add || n->op == OP_Sum || n->op == OP_Max || n->op == OP_Min ||
+             n->op == OP_Mul)
         made = join_sums(s, n, in, n_in);
     if (!made && (n->op == OP_Add || n->op == OP_Sub))
         made = join_positions(s, n, in, n_in);

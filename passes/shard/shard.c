@@ -4,7 +4,8 @@
 static const struct option_spec options[] = {
     {"Sharding", 0, OPTION_GROUP, NULL, NULL, 0, 0, NULL},
     {"shard", 0, OPTION_LIST, "NODES:DIM:WAYS", NULL, 0, 0,
-     "divide these nodes (* and ? match) along sample, parameter, attribute or sum, in mfc opt"},
+     "divide these nodes (* and ? match) along sample, parameter, attribute or sum, in mfc opt; "
+     "WAYS:scatter: large sums in pieces, one for each part"},
     {"no-shard", 0, OPTION_FLAG, NULL, NULL, 0, 0,
      "do not divide operators, neither to fit the budget nor over devices"},
     {"shard-dims", 0, OPTION_LIST, "DIM", NULL, 0, 0,

@@ -6,6 +6,7 @@
 //   shard_options.c   requests of --shard
 //   shard_values.c    values as pieces: joined, sliced and exchanged between divisions
 //   shard_parts.c     the parts of a node
+//   shard_sums.c      sums over parts
 //   shard_positions.c positions of maxima, which a part counts from its own beginning
 //   shard_moments.c   BatchNormalization in training mode, whose statistics are of the whole batch
 //   shard_apply.c     all nodes, in an order in which a part of a region ends before the next
@@ -43,6 +44,8 @@ struct shard_choice {
     const int64_t *bound;
     uint32_t region; // parts of one region are ordered part by part
     const struct shard_rule *rule;
+    const int64_t *piece; // a sum in pieces: their bounds; else NULL
+    int32_t axis;         // along which
 };
 
 // Bounds of n almost equal ranges. NULL: out of memory.
@@ -64,6 +67,9 @@ struct shard_request {
     uint32_t number; // SHARD_BY_NUMBER: the label
     uint32_t ways;   // < 2: not divided
     uint32_t region; // the parts of all nodes of a region are ordered part by part
+    // Large sums over the parts are made in pieces, one for each part: a reduce-scatter, if parts
+    // are on devices of their own. What depends on such a sum alone is divided like it.
+    bool scatter;
 };
 
 // Units that a division of this kind can be of, the greatest number of ways; 0: there is none.

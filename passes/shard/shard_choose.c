@@ -15,7 +15,10 @@ struct division {
     int32_t axis; // -1: not
     uint32_t n;
     const int64_t *bound;
+    bool is_scattered; // as a sum in pieces is, or what depends on it
 };
+
+#define MIN_SCATTERED 1048576 // bytes of a sum in pieces
 
 struct chooser {
     struct graph *g;
@@ -83,13 +86,14 @@ int64_t shard_extent(const struct shard_samples *s, const struct shard_rule *r,
     return l ? r->label[l].extent : 0;
 }
 
-// The division of the first operand that is divided as often as asked for, carried over.
-static bool follow(struct chooser *c, const struct shard_rule *r, uint32_t ways,
+// The division of the first operand that is divided as often as asked for, carried over;
+// `scattered`: of the first such operand.
+static bool follow(struct chooser *c, const struct shard_rule *r, uint32_t ways, bool scattered,
                    struct shard_choice *out) {
     for (uint32_t k = 0; k < r->s->n->n_in; k++) {
         value_id v = r->s->n->in[k];
         const struct division *d = v.i ? &c->of[v.i] : NULL;
-        if (!d || d->axis < 0 || d->n != ways)
+        if (!d || d->axis < 0 || d->n != ways || (scattered && !d->is_scattered))
             continue;
         struct shard_dim x = r->in[k][d->axis];
         int64_t *bound = ARENA_ARRAY(c->a, int64_t, (size_t)d->n + 1);
@@ -142,7 +146,7 @@ static status choose_by(struct chooser *c, const struct shard_rule *r,
     uint32_t own = by_operands ? label_of_kind(c->samples, r, ask->kind) : 0;
     bool has_weights =
         own && !(op_info(r->s->n->op)->flags & OPF_ELEMENTWISE) && in_parameter(c->samples, r, own);
-    if (by_operands && !has_weights && follow(c, r, ask->ways, out))
+    if (by_operands && !has_weights && follow(c, r, ask->ways, false, out))
         return ST_OK;
     if (ask->kind == SHARD_BY_SAMPLE)
         out->label = shard_sample_label(c->samples, r, &per);
@@ -152,6 +156,8 @@ static status choose_by(struct chooser *c, const struct shard_rule *r,
         out->label = label_of_kind(c->samples, r, ask->kind);
     if (out->label)
         return divide(c, r, ask, out);
+    if (ask->scatter && follow(c, r, ask->ways, true, out))
+        return ST_OK;
     c->why = without(c, r, ask->kind);
     return c->why ? ST_OK : diag_out_of_memory(c->d);
 }
@@ -168,6 +174,30 @@ static bool has_elements(const struct shard_rule *r, const struct shard_choice *
     return true;
 }
 
+// A large sum over parts is made in pieces along the first dimension that has enough elements.
+static void scatter(struct chooser *c, const struct shard_rule *r, struct shard_choice *x) {
+    enum shard_join join = r->label[x->label].join;
+    const struct type *y = shard_out_type(r, 0);
+    int64_t n_bytes;
+    if ((join != SHARD_SUM && join != SHARD_MEAN) || r->s->n->n_out != 1 ||
+        !type_bytes(y, &n_bytes) || n_bytes < MIN_SCATTERED)
+        return;
+    for (int32_t i = 0; i < y->rank && !x->piece; i++)
+        if (shard_size(y, i) >= x->n) {
+            x->axis = i;
+            x->piece = shard_bounds(c->a, shard_size(y, i), x->n, 1);
+            c->of[r->s->n->out[0].i] = (struct division){i, x->n, x->piece, true};
+        }
+}
+
+// Whether an operand is a sum in pieces.
+static bool reads_scattered(const struct chooser *c, const struct shard_rule *r) {
+    for (uint32_t k = 0; k < r->s->n->n_in; k++)
+        if (r->s->n->in[k].i && c->of[r->s->n->in[k].i].is_scattered)
+            return true;
+    return false;
+}
+
 // What a choice means for the results.
 static void set_divisions(struct chooser *c, const struct shard_rule *r,
                           const struct shard_choice *x) {
@@ -179,7 +209,7 @@ static void set_divisions(struct chooser *c, const struct shard_rule *r,
             for (uint32_t p = 0; bound && p <= x->n; p++)
                 bound[p] = x->bound[p] * d.unit;
             if (bound)
-                c->of[n->out[k].i] = (struct division){i, x->n, bound};
+                c->of[n->out[k].i] = (struct division){i, x->n, bound, reads_scattered(c, r)};
         }
 }
 
@@ -197,6 +227,8 @@ static status choose_node(struct chooser *c, node_id id, const struct shard_requ
     if (st || !x->label)
         return st;
     set_divisions(c, &r, x);
+    if (ask->scatter)
+        scatter(c, &r, x);
     x->rule = arena_copy(c->a, &r, sizeof r);
     return x->rule ? ST_OK : diag_out_of_memory(c->d);
 }

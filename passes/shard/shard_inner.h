@@ -75,6 +75,13 @@ struct shard_range shard_operand_range(const struct shard_cut *c, uint32_t j, in
 int32_t shard_operand_axis(const struct shard_cut *c, uint32_t j);
 void shard_parts(struct sharding *s, const struct shard_cut *c);
 
+// shard_sums.c. Joins result `one` of part k to those before it. The last one becomes the result of
+// the node.
+value_id shard_joined(struct sharding *s, const struct shard_cut *c, value_id before, value_id one,
+                      uint32_t k);
+// The result of the node in pieces, each the sum of pieces of all parts.
+void shard_scatter(struct sharding *s, const struct shard_cut *c, value_id *part);
+
 // shard_positions.c. Positions of maxima, as they count in part k and in the whole.
 value_id shard_to_local(struct sharding *s, const struct shard_cut *c, value_id v, uint32_t k);
 value_id shard_to_whole(struct sharding *s, const struct shard_cut *c, value_id v, uint32_t k);

@@ -27,19 +27,23 @@ static value_id slice_of_x(struct moments *m, uint32_t k) {
 static value_id mean_of(struct moments *m, value_id centre) {
     struct sharding *s = m->s;
     struct builder *b = &s->b;
-    value_id sum = VALUE_NONE;
+    value_id *part = ARENA_ARRAY(s->a, value_id, m->c->choice.n);
+    if (!part) {
+        s->b.failed = diag_out_of_memory(s->d);
+        return VALUE_NONE;
+    }
     for (uint32_t k = 0; k < m->c->choice.n; k++) {
         value_id x = slice_of_x(m, k);
         if (centre.i)
             x = BUILD(b, "Sub", x, centre);
         if (centre.i)
             x = BUILD(b, "Mul", x, x);
-        value_id one = build_op(b, "ReduceSum", VALUES(x, build_ints(b, m->axes, m->n_axes)),
-                                ATTRS(attr_int("keepdims", 0)));
-        sum = k ? BUILD(b, "Add", sum, one) : one;
+        part[k] = build_op(b, "ReduceSum", VALUES(x, build_ints(b, m->axes, m->n_axes)),
+                           ATTRS(attr_int("keepdims", 0)));
         shard_place(s, s->group, k);
     }
     enum elem e = shard_in_type(&m->c->r, 0)->elem;
+    value_id sum = build_op(b, "Sum", (struct values){part, m->c->choice.n}, NO_ATTRS);
     value_id mean = BUILD(b, "Div", sum, build_scalar(b, e, (double)m->n));
     shard_place(s, s->group, SHARD_TAIL);
     return mean;

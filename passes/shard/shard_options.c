@@ -1,5 +1,5 @@
-// The option --shard: PATTERN:DIMENSION:WAYS, with the dimensions of shard_choose.c. The last one
-// that matches a node counts.
+// The option --shard: PATTERN:DIMENSION:WAYS[:scatter], with the dimensions of shard_choose.c. The
+// last one that matches a node counts.
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,8 +23,8 @@ struct entries {
 
 static status bad_entry(struct entries *e, const char *text) {
     return diag_error(e->c->diags, DIAG_USAGE, loc_none(),
-                      "--shard %s is not PATTERN:DIMENSION:WAYS, with a dimension of sample, "
-                      "parameter, attribute, sum, or a number, and ways from 2 to 1024",
+                      "--shard %s is not PATTERN:DIMENSION:WAYS[:scatter], with a dimension of "
+                      "sample, parameter, attribute, sum, or a number, and ways from 2 to 1024",
                       text);
 }
 
@@ -40,6 +40,11 @@ static status read_entry(struct entries *all, const char *text, struct entry *e)
     if (!own)
         return diag_out_of_memory(all->c->diags);
     char *ways = strrchr(own, ':');
+    if (ways && strcmp(ways, ":scatter") == 0) {
+        e->ask.scatter = true;
+        *ways = 0;
+        ways = strrchr(own, ':');
+    }
     if (ways)
         *ways++ = 0;
     char *dim = strrchr(own, ':');

@@ -171,42 +171,11 @@ static void one_part(struct sharding *s, const struct shard_cut *c, uint32_t k, 
     shard_place(s, s->group, k);
 }
 
-static const char *join_op(enum shard_join join) {
-    return join == SHARD_MAX       ? "Max"
-           : join == SHARD_MIN     ? "Min"
-           : join == SHARD_PRODUCT ? "Mul"
-                                   : "Add";
-}
-
-// Joins result j of part k to those before it. The last one becomes the result of the node.
-static value_id joined(struct sharding *s, const struct shard_cut *c, value_id before, value_id one,
-                       uint32_t k) {
-    bool is_last = k + 1 == c->choice.n, is_mean = label_of(c)->join == SHARD_MEAN;
-    value_id y = c->n.out[0];
-    if (label_of(c)->join == SHARD_CHAIN) {
-        if (is_last)
-            shard_add(s, "Identity", VALUES(one), VALUES(y));
-    } else if (k == 0) {
-        return one;
-    } else if (is_last && !is_mean) {
-        shard_add(s, join_op(label_of(c)->join), VALUES(before, one), VALUES(y));
-    } else {
-        one = build_op(&s->b, join_op(label_of(c)->join), VALUES(before, one), NO_ATTRS);
-        if (is_last && is_mean) {
-            enum elem e = shard_out_type(&c->r, 0)->elem;
-            value_id n = build_scalar(&s->b, e, (double)label_of(c)->n_mean);
-            shard_add(s, "Div", VALUES(one, n), VALUES(y));
-        }
-    }
-    shard_place(s, s->group, k);
-    return one;
-}
-
 void shard_parts(struct sharding *s, const struct shard_cut *c) {
     const struct node *n = &c->n;
     value_id *out = ARENA_ARRAY(s->a, value_id, n->n_out), sum = VALUE_NONE;
     struct shard_pieces *p = arena_array(s->a, n->n_out, sizeof *p);
-    bool is_joined = label_of(c)->join != SHARD_CONCAT;
+    bool is_joined = label_of(c)->join != SHARD_CONCAT && !c->choice.piece;
     if (!out || !p) {
         s->b.failed = diag_out_of_memory(s->d);
         return;
@@ -226,9 +195,11 @@ void shard_parts(struct sharding *s, const struct shard_cut *c) {
         for (uint32_t j = 0; j < n->n_out && !s->b.failed; j++)
             p[j].part[k] = out[j];
         if (is_joined && !s->b.failed)
-            sum = joined(s, c, sum, out[0], k);
+            sum = shard_joined(s, c, sum, out[0], k);
     }
-    for (uint32_t j = 0; j < n->n_out && !s->b.failed; j++)
+    if (c->choice.piece && !s->b.failed)
+        shard_scatter(s, c, p[0].part);
+    for (uint32_t j = 0; j < n->n_out && !s->b.failed && !c->choice.piece; j++)
         if (n->out[j].i && p[j].axis >= 0)
             shard_set_pieces(s, n->out[j], p[j]);
         else if (n->out[j].i)
