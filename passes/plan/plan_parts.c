@@ -14,7 +14,7 @@
 #include "ir/base/quantity.h"
 #include "ir/copy.h"
 #include "ir/keys.h"
-#include "passes/shard/shard.h"
+#include "passes/shard/shard_options.h"
 
 #define SMALL_PART 128 // a node below this part of the budget stays whole
 #define TIME_SHARE 2   // of --time, for each division, after the end of the time too
@@ -153,28 +153,6 @@ static bool is_refused(status st) {
     return st == ST_NO_PLAN || st == ST_INFEASIBLE;
 }
 
-static bool allows(const struct options *o, const char *dimension) {
-    const struct option_value *given = options_get(o, "shard-dims");
-    for (size_t i = 0; i < given->list.n; i++)
-        if (strcmp(given->list.at[i], dimension) == 0)
-            return true;
-    return given->list.n == 0;
-}
-
-static status check_dimensions(const struct options *o, struct diags *d) {
-    const struct option_value *given = options_get(o, "shard-dims");
-    for (size_t i = 0; i < given->list.n; i++) {
-        bool known = false;
-        for (size_t k = 0; k < N_DIMENSIONS; k++)
-            known |= strcmp(given->list.at[i], dimensions[k].name) == 0;
-        if (!known)
-            return diag_error(d, DIAG_USAGE, loc_none(),
-                              "--shard-dims %s: a dimension is sample, parameter or attribute",
-                              given->list.at[i]);
-    }
-    return ST_OK;
-}
-
 // In as many parts as there may be, then in half as many, and so on: smaller parts cost a little
 // more, and recomputation that they save costs much more.
 static status try_dimension(struct dividing *x, size_t dimension, struct shard_request *request) {
@@ -235,14 +213,14 @@ status plan_parts(struct planning *k, const struct diags *undivided, struct pass
     struct shard_request *request =
         ARENA_ARRAY(c->arena, struct shard_request, k->m->graph->nodes.n);
     status st =
-        step && request ? check_dimensions(c->options, c->diags) : diag_out_of_memory(c->diags);
+        step && request ? shard_check_dims(c->options, c->diags) : diag_out_of_memory(c->diags);
     if (!st)
         st = shard_samples_of(x.m->graph, c->arena, c->diags, &x.samples);
     if (st)
         return st;
     st = ST_NO_PLAN;
     for (size_t i = 0; i < N_DIMENSIONS && is_refused(st); i++)
-        if (allows(c->options, dimensions[i].name))
+        if (shard_dims_allow(c->options, dimensions[i].name))
             st = try_dimension(&x, i, request);
     if (is_refused(st))
         return refuse(&x, k, undivided);

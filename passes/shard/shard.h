@@ -51,7 +51,7 @@ struct shard_choice {
 // Bounds of n almost equal ranges. NULL: out of memory.
 int64_t *shard_bounds(struct arena *a, int64_t extent, uint32_t n, int64_t scale);
 
-enum { SHARD_MAX_WAYS = 1024 };
+enum { SHARD_MAX_WAYS = 1024, SHARD_MIN_SCATTERED = 1 << 20 }; // bytes of a sum in pieces
 
 enum shard_kind {
     SHARD_BY_SAMPLE,

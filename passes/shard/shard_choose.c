@@ -18,8 +18,6 @@ struct division {
     bool is_scattered; // as a sum in pieces is, or what depends on it
 };
 
-#define MIN_SCATTERED 1048576 // bytes of a sum in pieces
-
 struct chooser {
     struct graph *g;
     struct arena *a;
@@ -180,7 +178,7 @@ static void scatter(struct chooser *c, const struct shard_rule *r, struct shard_
     const struct type *y = shard_out_type(r, 0);
     int64_t n_bytes;
     if ((join != SHARD_SUM && join != SHARD_MEAN) || r->s->n->n_out != 1 ||
-        !type_bytes(y, &n_bytes) || n_bytes < MIN_SCATTERED)
+        !type_bytes(y, &n_bytes) || n_bytes < SHARD_MIN_SCATTERED)
         return;
     for (int32_t i = 0; i < y->rank && !x->piece; i++)
         if (shard_size(y, i) >= x->n) {

@@ -24,7 +24,7 @@ struct entries {
 static status bad_entry(struct entries *e, const char *text) {
     return diag_error(e->c->diags, DIAG_USAGE, loc_none(),
                       "--shard %s is not PATTERN:DIMENSION:WAYS[:scatter], with a dimension of "
-                      "sample, parameter, attribute, sum, or a number, and ways from 2 to 1024",
+                      "sample, parameter, attribute, sum, or a number, and ways from 1 to 1024",
                       text);
 }
 
@@ -48,7 +48,7 @@ static status read_entry(struct entries *all, const char *text, struct entry *e)
     if (ways)
         *ways++ = 0;
     char *dim = strrchr(own, ':');
-    if (!ways || !dim || !read_number(ways, SHARD_MAX_WAYS, &e->ask.ways) || e->ask.ways < 2)
+    if (!ways || !dim || !read_number(ways, SHARD_MAX_WAYS, &e->ask.ways) || e->ask.ways < 1)
         return bad_entry(all, text);
     *dim++ = 0;
     e->pattern = own;
@@ -121,4 +121,26 @@ status shard_options_choose(struct graph *g, struct pass_context *c, struct shar
     for (size_t i = 0; !st && i < g->order.n; i++)
         count(&all, g, g->order.at[i], out);
     return st ? st : report(&all);
+}
+
+bool shard_dims_allow(const struct options *o, const char *dimension) {
+    const struct option_value *given = options_get(o, "shard-dims");
+    for (size_t i = 0; i < given->list.n; i++)
+        if (strcmp(given->list.at[i], dimension) == 0)
+            return true;
+    return given->list.n == 0;
+}
+
+status shard_check_dims(const struct options *o, struct diags *d) {
+    const struct option_value *given = options_get(o, "shard-dims");
+    for (size_t i = 0; i < given->list.n; i++) {
+        bool known = false;
+        for (size_t k = 0; k <= SHARD_BY_ATTRIBUTE; k++)
+            known |= strcmp(given->list.at[i], kind_names[k]) == 0;
+        if (!known)
+            return diag_error(d, DIAG_USAGE, loc_none(),
+                              "--shard-dims %s: a dimension is sample, parameter or attribute",
+                              given->list.at[i]);
+    }
+    return ST_OK;
 }

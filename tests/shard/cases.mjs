@@ -20,7 +20,7 @@ export default [
   c('MaxPool', [[5, 3, 8, 9]], 'kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1]'), c('MaxPool', [[5, 3, 8, 9]], 'kernel_shape=[2,2], strides=[2,2]', { outputs: ['y', 'y1'] }),
   c('AveragePool', [[3, 4, 9, 8]], 'kernel_shape=[3,2], strides=[2,1], pads=[1,1,1,0]'), c('AveragePool', [[3, 2, 7, 7]], 'kernel_shape=[3,3], pads=[1,1,1,1], count_include_pad=1'),
   c('MaxUnpool', [[3, 1, 2, 2], i64([0, 3, 8, 15, 16, 19, 30, 31, 33, 36, 40, 47], [3, 1, 2, 2]), ints([3, 1, 4, 4])], 'kernel_shape=[2,2], strides=[2,2]'),
-  c('MatMul', [[5, 7], [7, 3]]), c('MatMul', [[3, 1, 5, 7], [2, 7, 3]]), c('MatMul', [[7], [3, 7, 5]]), c('MatMul', [[3, 5, 7], [7]]),
+  c('MatMul', [[520, 5], [5, 510]], '', { large: true }), c('Gemm', [[5, 520], [510, 5], [510]], 'transA=1, transB=1', { large: true }), c('MatMul', [[5, 7], [7, 3]]), c('MatMul', [[3, 1, 5, 7], [2, 7, 3]]), c('MatMul', [[7], [3, 7, 5]]), c('MatMul', [[3, 5, 7], [7]]),
   c('Gemm', [[5, 7], [7, 3], [3]], 'alpha=0.5, beta=2.0'), c('Gemm', [[7, 5], [3, 7], [5, 1]], 'transA=1, transB=1'), c('Gemm', [[5, 7], [7, 3]]),
   c('Einsum', [[5, 7], [7, 3]], 'equation="ij,jk->ik"'), c('Einsum', [[2, 3, 5], [2, 4, 5]], 'equation="bid, bjd -> bij"'),
   c('BatchNormalization', [[5, 3, 4, 4], [3], [3], [3], f([3], 'positive')], 'training_mode=1, momentum=0.8', { outputs: ['y', 'y1', 'y2'] }), c('BatchNormalization', [[5, 3, 4], [3], [3], [3], f([3], 'positive')]),

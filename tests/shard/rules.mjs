@@ -1,8 +1,8 @@
 // Every sharding rule, part by part, against the whole operator on ONNX Runtime: all dimensions that the rule lists, in two
 // and three parts, of even and uneven sizes. The cases are those of the gradient tests and a few of their own
 // (cases.mjs). What is concatenated must be exact, except where ONNX Runtime multiplies matrices of another size in
-// another order; what is summed, within 1e-6 of the largest result. Prints operator, divisions, worst error. An operator
-// with a rule in ir/op.def and without a case is a failure too.
+// another order; what is summed, within 1e-6 of the largest result; large sums also in pieces. Prints operator, divisions,
+// worst error. An operator with a rule in ir/op.def and without a case is a failure too.
 //
 // With --checker the checker has to prove each divided operator equal to the whole one.
 //
@@ -20,7 +20,7 @@ import { openSession } from '../gradient/runtime.mjs';
 import own from './cases.mjs';
 
 const TOLERANCE = 1e-6;
-const MAX_WAYS = 3;
+const WAYS = [2, 3];
 
 const { values: { every, only, checker }, positionals: [mfc, table] } = parseArgs({
   allowPositionals: true, options: { every: { type: 'string', default: '1' }, only: { type: 'string' }, checker: { type: 'string' } },
@@ -42,9 +42,9 @@ function dimensions() {
 }
 
 // From the text form, which has all types. Empty: the division is proven.
-function proof(label, ways) {
+function proof(label, how) {
   prepare(step);
-  prepare(parts, '--shard', `y*:${label}:${ways}`);
+  prepare(parts, '--shard', `y*:${label}:${how}`);
   return spawnSync(checker, ['check', step, parts], { encoding: 'utf8' }).stderr.trim();
 }
 
@@ -84,8 +84,8 @@ async function check(one) {
   const { n } = dimensions();
   let want = null;
   for (let label = 1; label <= n; label++)
-    for (let ways = 2; ways <= MAX_WAYS; ways++) {
-      if (turn++ % Number(every)) continue;
+    for (const ways of one.large ? [...WAYS, ...WAYS.map((k) => `${k}:scatter`)] : WAYS) {
+      if (!one.large && turn++ % Number(every)) continue;
       const { ok, said } = prepare(divided, '--shard', `y*:${label}:${ways}`);
       if (/ways are more than/.test(said) || /nothing but padding/.test(said)) continue;
       if (!ok) { fail(title, `dimension ${label}: ${said.trim()}`); continue; }
