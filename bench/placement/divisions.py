@@ -6,8 +6,9 @@
         [--work 4000] [--out FOLDER]
 
 V100s with ample memory, and links of so many GB/s. `undivided` is the search with --no-shard, with the same work as mfc's;
-data parallelism and pipelines (the best number of micro-batches) are scheduled by mfc, before any search. Times in ms. Ends with
-exit code 1 when mfc is slower than the best of the others.
+the others are scheduled by mfc, before any search: pipelines (the best number of micro-batches), data parallelism with gradients
+summed from device to device and in pieces, tensor parallelism of products, division by parameters or attributes alone. Times in
+ms. Ends with exit code 1 when mfc is slower than the best of the others.
 """
 import argparse
 import re
@@ -17,6 +18,7 @@ import tempfile
 
 from placing import BATCHES, Bench, arguments, device, rig
 
+KINDS = [("pipeline", "pipeline"), ("tensor", "tensor"), ("pieces", "pieces"), ("data", "data"), ("other", "division by")]
 NETWORKS = ["resnet50", "vgg16", "inception_v3", "bert24", "lstm"]
 
 
@@ -35,7 +37,7 @@ class Divisions(Bench):
         note = re.search(r"the step is divided: (.*?); before the search, (.*) \[shard\]", text.replace("\n", " "))
         times["mfc"] = makespan(text)
         for what, time in re.findall(r"([^;]+): ([0-9.]+) ms", note[2] if note else ""):
-            kind = "pipeline" if "pipeline" in what else "data" if "tensor" not in what else "hybrid"
+            kind = next(k for k, word in KINDS if word in what)
             times[kind] = min(times.get(kind, 1e30), float(time))
         times["undivided"] = makespan(self.plan(network, devices, link, "--no-shard"))
         return dict(times, network=network, devices=devices, link=link, division=note[1] if note else "none")
@@ -51,7 +53,7 @@ def main():
     parser.add_argument("--links", default="50,12")
     parser.add_argument("--work", type=int, default=4000)
     options = arguments(parser, NETWORKS)
-    kinds, n_behind = ["undivided", "pipeline", "data", "hybrid", "mfc"], 0
+    kinds, n_behind = ["undivided", "pipeline", "data", "pieces", "tensor", "other", "mfc"], 0
     print("| network | devices | GB/s | " + " | ".join(kinds) + " | division |")
     print("|---" * (4 + len(kinds)) + "|")
     with tempfile.TemporaryDirectory() as scratch:
