@@ -28,6 +28,7 @@
 #define KEY_DEVICE_PEAKS  "dev.mfc.device_peaks"  // bytes, one line per device
 #define KEY_OPTIONS       "dev.mfc.options"       // options that build the same step
 #define KEY_DIVISION      "dev.mfc.division"      // dimension and number of parts: "sample in 4"
+#define KEY_DIVISIONS     "dev.mfc.divisions"     // that were evaluated, with their values, as text
 #define KEY_STATE         "dev.mfc.state" // starting state: lines "NUMBER NAME", for tensors of one number
 #define KEY_LOSS          "dev.mfc.loss"  // of which value, along which axes
 #define KEY_NODES         "dev.mfc.nodes" // metadata of the nodes, as a table (ir/wrapper)

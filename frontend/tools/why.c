@@ -255,11 +255,16 @@ status why_find(const struct timeline *t, const char *name, struct arena *a, str
     value_id v;
     node_id id = find_node(g, name, &v);
     *out = (struct why){.gap = {1, 0, 0}};
+    status st = why_find_parts(t, name, a, d, out);
+    if (st)
+        return st;
+    out->name = name;
+    if (!id.i && out->parts.n)
+        return ST_OK;
     if (!id.i && !v.i)
         return unknown(g, name, d);
     uint32_t s = v.i ? t->storage.of[v.i] : 0;
     if (!id.i || (s && t->storage.is_persistent[s])) {
-        out->name = name;
         out->type = id.i ? graph_node(g, id)->type : NULL;
         out->is_persistent = true;
         out->bytes = s ? t->storage.bytes[s] : 0;
@@ -270,7 +275,6 @@ status why_find(const struct timeline *t, const char *name, struct arena *a, str
     out->name = node_called(g, out->node);
     out->type = n->type;
     out->is_random = op_info(n->op)->flags & OPF_RANDOM;
-    status st = ST_OK;
     for (uint32_t i = 0; i < t->n_steps && !st; i++)
         if (timeline_origin(g, g->order.at[i]).i == out->node.i) {
             out->is_control |= t->work[i] == WORK_CONTROL;

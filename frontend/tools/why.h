@@ -19,13 +19,21 @@ struct why_gap {
     int64_t held_bytes; // peak memory in use during the gap
 };
 
+// A part of a value that the plan computes in parts.
+struct why_part {
+    const char *name, *type, *device;
+    int64_t bytes;
+};
+
 struct why {
     node_id node; // of the baseline step
     const char *name, *type;
     bool is_persistent, is_control, is_random, is_output;
-    const char *view_of; // its results are views of this value; NULL: they are not
-    int64_t bytes, cost; // of its results; of one execution
-    VEC(struct why_run) runs;
+    const char *view_of;      // its results are views of this value; NULL: they are not
+    int64_t bytes, cost;      // of its results; of one execution
+    VEC(struct why_run) runs; // none: the plan has the parts alone
+    VEC(struct why_part) parts;
+    const char *divisions;      // of the step that were evaluated; NULL: not known
     VEC(const char *) moved_to; // target devices of transfers
     // A kept node: the gap between two uses with the highest peak. A recomputed node: the gap
     // between two executions with the highest peak.
@@ -45,6 +53,11 @@ status why_link(struct model *plan, struct diags *d);
 // suggests the nearest name.
 status why_find(const struct timeline *t, const char *name, struct arena *a, struct diags *d,
                 struct why *out);
+
+// why_parts.c
+status why_find_parts(const struct timeline *t, const char *name, struct arena *a, struct diags *d,
+                      struct why *w);
+void why_print_parts(struct str *out, const struct why *w);
 
 void why_print(struct str *out, const struct timeline *t, const struct why *w,
                int64_t budget_bytes);

@@ -22,6 +22,8 @@ static void add_cost(struct str *out, const struct timeline *t, int64_t cost) {
 }
 
 static const char *choice_of(const struct why *w) {
+    if (w->parts.n && !w->runs.n)
+        return "divided";
     if (w->is_persistent)
         return "fixed";
     if (w->is_control)
@@ -131,6 +133,9 @@ static void add_other(struct str *out, const struct timeline *t, const struct wh
 
 void why_print(struct str *out, const struct timeline *t, const struct why *w,
                int64_t budget_bytes) {
+    why_print_parts(out, w);
+    if (w->parts.n && !w->runs.n)
+        return;
     add_headline(out, w);
     if (!w->is_control && !w->view_of) {
         add_line(out, "size");
@@ -159,6 +164,23 @@ static void add_json_runs(struct json_writer *w, const struct why *x) {
     json_write_end(w);
 }
 
+static void add_json_parts(struct json_writer *w, const struct why *x) {
+    if (!x->parts.n)
+        return;
+    json_write_array(w, "parts");
+    for (size_t k = 0; k < x->parts.n; k++) {
+        json_write_object(w, NULL);
+        json_write_text(w, "name", x->parts.at[k].name);
+        json_write_text(w, "type", x->parts.at[k].type);
+        json_write_text(w, "device", x->parts.at[k].device);
+        json_write_int(w, "bytes", x->parts.at[k].bytes);
+        json_write_end(w);
+    }
+    json_write_end(w);
+    if (x->divisions)
+        json_write_text(w, "divisions", x->divisions);
+}
+
 static void add_json_alternative(struct json_writer *w, const struct why *x) {
     bool is_recomputed = x->runs.n > 1;
     if (!is_recomputed && (x->gap.from > x->gap.to || x->is_random)) {
@@ -180,6 +202,7 @@ void why_print_json(struct str *out, const struct why *x, int64_t budget_bytes) 
     json_write_int(&w, "bytes", x->bytes);
     json_write_int(&w, "cost", x->cost);
     add_json_runs(&w, x);
+    add_json_parts(&w, x);
     json_write_array(&w, "moved_to");
     for (size_t k = 0; k < x->moved_to.n; k++)
         json_write_text(&w, NULL, x->moved_to.at[k]);

@@ -167,6 +167,9 @@ static status carry_out(struct model *m, struct pass_context *c, struct plan_div
     p->placement = d->placement;
     diag_note(c->diags, DIAG_SHARD, loc_none(), "the step is divided: %s; before the search, %s",
               d->summary, d->others);
+    const char *others = pool_intern(m->pool, d->others);
+    if (!others || !pairs_set(&m->metadata, m->arena, KEY_DIVISIONS, others))
+        return diag_out_of_memory(c->diags);
     return step_record(m, &d->options, c->diags);
 }
 
