@@ -157,6 +157,12 @@ static struct place_options share_of_search(const struct place_options *o, doubl
 // The step itself is divided; the plan records how.
 static status carry_out(struct model *m, struct pass_context *c, struct plan_division *d,
                         struct plan_placed *p) {
+    p->placement = d->placement;
+    if (!d->shard) {
+        diag_note(c->diags, DIAG_SHARD, loc_none(),
+                  "the given parts are placed %s; before the search, %s", d->summary, d->others);
+        return ST_OK;
+    }
     struct diags quiet = diags_make(c->arena); // what stays whole is no news
     struct pass_context own = *c;
     own.options = &d->options;
@@ -164,7 +170,6 @@ static status carry_out(struct model *m, struct pass_context *c, struct plan_div
     status st = pass_run_all(PASS_PIPELINE(&pass_shard, &pass_names, &pass_costs), m, &own);
     if (st)
         return diag_out_of_memory(c->diags); // the copy of the step was divided so before
-    p->placement = d->placement;
     diag_note(c->diags, DIAG_SHARD, loc_none(), "the step is divided: %s; before the search, %s",
               d->summary, d->others);
     const char *others = pool_intern(m->pool, d->others);
@@ -184,9 +189,9 @@ static status search(struct model *m, const struct rig *rig, struct pass_context
         st = plan_divide(m, rig, c, &o->objective, end_ns, &d);
     if (st)
         return st;
-    struct place_options part = share_of_search(o, d.shard ? WHOLE_SHARE : 1, end_ns);
+    struct place_options part = share_of_search(o, d.is_found ? WHOLE_SHARE : 1, end_ns);
     st = place(&p->placement.problem, &part, &how->hooks, c->arena, c->diags, &p->result);
-    if (!d.shard || (st && st != ST_NO_PLAN))
+    if (!d.is_found || (st && st != ST_NO_PLAN))
         return st;
     double value = mcmc_value_of_facts(&o->objective, &d.placement.problem, &d.facts);
     bool is_better = d.facts.excess_bytes > 0 ? st == ST_NO_PLAN : st || value < p->result.value;

@@ -19,8 +19,8 @@ static status divide(struct divider *x, struct plan_division *d, struct pass_con
     if (!d->model || !options_copy(c->options, c->arena, &d->options))
         return diag_out_of_memory(c->diags);
     c->options = &d->options;
-    status st = options_set(&d->options, c->diags, "shard", d->shard);
-    if (!st)
+    status st = d->shard ? options_set(&d->options, c->diags, "shard", d->shard) : ST_OK;
+    if (!st && d->shard)
         st = pass_run_all(PASS_PIPELINE(&pass_shard, &pass_names, &pass_costs), d->model, c);
     return st ? st : remat_make(d->model->graph, c, false, &d->placement.remat);
 }
@@ -87,6 +87,7 @@ status divide_consider(struct divider *x, struct plan_division d, bool lists) {
         return ST_OK;
     st = evaluate(x, &d, x->c->arena, &x->best_value); // the same again, to be kept
     *x->best = d;
+    x->best->is_found = true;
     return st ? diag_out_of_memory(x->c->diags) : ST_OK;
 }
 
@@ -162,6 +163,13 @@ static status consider_all(struct divider *x, int64_t microbatches, int64_t max_
     return st ? st : divide_search(x);
 }
 
+// The step is divided by the user.
+static status consider_given(struct divider *x) {
+    status st = divide_consider(
+        x, (struct plan_division){.summary = "part by part", .by_part = true}, true);
+    return st ? st : divide_consider(x, (struct plan_division){.summary = "layer by layer"}, true);
+}
+
 static double half_of_time(int64_t end_ns) {
     return end_ns == STOP_NEVER ? INFINITY : (double)(end_ns - stop_clock_ns()) * 1e-9 / 2;
 }
@@ -182,7 +190,8 @@ status plan_divide(const struct model *m, const struct rig *rig, struct pass_con
                         .best_value = INFINITY,
                         .stop = stop_child(c->stop, half_of_time(end_ns)),
                         .considered = str_make(c->arena)};
-    bool is_off = options_flag(c->options, "no-shard") || options_get(c->options, "shard")->list.n;
+    bool is_given = options_get(c->options, "shard")->list.n > 0;
+    bool is_off = options_flag(c->options, "no-shard") && !is_given;
     const char *micro = options_text(c->options, "microbatches");
     bool is_auto = strcmp(micro, "auto") == 0;
     char *end = NULL;
@@ -198,7 +207,7 @@ status plan_divide(const struct model *m, const struct rig *rig, struct pass_con
     status st = shard_check_dims(c->options, c->diags);
     if (st || is_off || is_one)
         return st;
-    st = consider_all(&x, n, max_ways);
+    st = is_given ? consider_given(&x) : consider_all(&x, n, max_ways);
     out->others = str_text(&x.considered);
     return st;
 }

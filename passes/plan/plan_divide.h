@@ -6,7 +6,8 @@
 
 // A way to divide a step, and a strategy to start from.
 struct plan_division {
-    const char *shard;      // as of --shard; NULL: the step is not divided
+    bool is_found;
+    const char *shard;      // as of --shard; NULL: the step is divided already
     const char *summary;    // "data parallelism, 2 ways"
     const char *others;     // all that were considered, with their values
     bool by_part;           // each part has parameters of its own
@@ -18,7 +19,8 @@ struct plan_division {
 };
 
 // Finds divisions in half of the time until `end_ns`, and the best of them by `objective`:
-// *out->shard is NULL if none is worth it. The placement of a division lives in c->arena.
+// out->is_found is false if there is none. A step that --shard divides stays as it is; then these
+// are placements of its parts. The placement of a division lives in c->arena.
 status plan_divide(const struct model *m, const struct rig *rig, struct pass_context *c,
                    const struct mcmc_objective *objective, int64_t end_ns,
                    struct plan_division *out);
