@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "frontend/cli/cli_team.h"
+#include "ir/json/json.h"
 #include "passes/pass.h"
 
 static const struct command *find_command(const char *name) {
@@ -304,6 +305,7 @@ int cli_main(int argc, char **argv, struct stop *stop) {
                     .stop = stop,
                     .program = argv[0],
                     .start_ns = stop_clock_ns()};
+    json_use_gate(&c.mem);
     c.arena = arena_make(&c.mem);
     c.diags = diags_make(&c.arena);
     c.options = options_make(&c.arena);

@@ -1,105 +1,15 @@
-// Rigs: see rig.h. Stages: get the JSON text, from a file or from a preset; expand devices with a
+// Rigs: see rig.h. Stages: a preset is known (rig_preset.c); of a file, expand devices with a
 // count; read devices, host and links as in any placement problem; find the routes.
 #include "frontend/inputs/rig.h"
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ir/base/file.h"
 #include "ir/json/json_write.h"
 #include "solver/model/placement_json.h"
-
-enum { MAX_COUNT = PLACES_MAX - 1 };
-
-#define GiB ((int64_t)1 << 30)
-
-// Single precision figures from the data sheets.
-const struct rig_preset rig_presets[] = {
-    {"cpu", "one core of a plain processor", 20, 10, 2000, 0, 0, 10},
-    {"T4-16GB", "NVIDIA T4, PCIe 3", 8100, 320, 5000, 16 * GiB, 0, 12},
-    {"V100-16GB", "NVIDIA V100, NVLink 2", 15700, 900, 5000, 16 * GiB, 50, 12},
-    {"V100-32GB", "NVIDIA V100, NVLink 2", 15700, 900, 5000, 32 * GiB, 50, 12},
-    {"A100-40GB", "NVIDIA A100, NVLink 3", 19500, 1555, 5000, 40 * GiB, 300, 24},
-    {"A100-80GB", "NVIDIA A100, NVLink 3", 19500, 2039, 5000, 80 * GiB, 300, 24},
-    {"H100-80GB", "NVIDIA H100, NVLink 4", 67000, 3350, 5000, 80 * GiB, 450, 50},
-    {0}};
-
-static const char *device_name(struct arena *a, const char *stem, int64_t k, int64_t count) {
-    return count == 1 ? stem : str_format(a, "%s%lld", stem, (long long)k);
-}
-
-// Begins the object of a link.
-static void print_link(struct json_writer *w, const char *one, const char *other, double bandwidth,
-                       int64_t latency) {
-    w->out->failed |= !one || !other;
-    json_write_line(w);
-    json_write_object(w, NULL);
-    json_write_array(w, "between");
-    json_write_text(w, NULL, one);
-    json_write_text(w, NULL, other);
-    json_write_end(w);
-    json_write_real(w, "bandwidth", 6, bandwidth);
-    json_write_int(w, "latency", latency);
-}
-
-void rig_print_preset(struct str *out, const struct rig_preset *of, int64_t count,
-                      int64_t host_bytes) {
-    bool is_cpu = strcmp(of->name, "cpu") == 0;
-    const char *stem = is_cpu ? "cpu" : "gpu";
-    struct json_writer w = json_write_document(out, JSON_WRITE_SPACED, "mfc-rig");
-    json_write_line(&w);
-    json_write_array(&w, "devices");
-    json_write_object(&w, NULL);
-    json_write_text(&w, "name", stem);
-    json_write_text(&w, "kind", of->name);
-    json_write_int(&w, "count", count);
-    if (of->memory_bytes)
-        json_write_int(&w, "memory", of->memory_bytes);
-    json_write_line(&w);
-    json_write_real(&w, "rate", 6, of->rate);
-    json_write_real(&w, "memory_bandwidth", 6, of->memory_bandwidth);
-    json_write_real(&w, "overhead", 6, of->overhead);
-    json_write_end(&w);
-    json_write_end(&w);
-    json_write_line(&w);
-    if (host_bytes) {
-        json_write_object(&w, "host");
-        json_write_int(&w, "memory", host_bytes);
-        json_write_end(&w);
-        json_write_line(&w);
-    }
-    json_write_array(&w, "links");
-    for (int64_t i = 0; i < count; i++) {
-        const char *mine = device_name(out->arena, stem, i, count);
-        print_link(&w, mine, "host", of->host_bandwidth, 10000);
-        if (count > 1)
-            json_write_text(&w, "bus", "host");
-        json_write_end(&w);
-        for (int64_t k = i + 1; k < count && of->link_bandwidth > 0; k++) {
-            print_link(&w, mine, device_name(out->arena, stem, k, count), of->link_bandwidth, 5000);
-            json_write_end(&w);
-        }
-    }
-    json_write_end(&w);
-    json_write_finish(&w);
-}
-
-// Splits "4xV100-16GB" or "cpu" into a count and a row of the table; NULL: no such preset.
-static const struct rig_preset *find_preset(const char *name, int64_t *count) {
-    char *end;
-    *count = strtoll(name, &end, 10);
-    if (end != name && *end == 'x')
-        name = end + 1;
-    else
-        *count = 1;
-    for (const struct rig_preset *r = rig_presets; r->name; r++)
-        if (strcmp(r->name, name) == 0 && *count >= 1 && *count <= MAX_COUNT)
-            return r;
-    return NULL;
-}
 
 static status unknown_rig(struct arena *a, struct diags *d, const char *name) {
     struct str known = str_make(a);
@@ -123,7 +33,7 @@ static json_t *expand(struct arena *a, const json_t *list) {
         const char *stem = json_string_value(json_object_get(device, "name"));
         for (json_int_t k = 0; k < count && stem; k++) {
             json_t *one = json_copy(device);
-            const char *name = device_name(a, stem, k, count);
+            const char *name = rig_device_name(a, stem, k, count);
             // A copy that ran out of memory lacks members.
             ok = ok && name && json_object_size(one) == json_object_size(device) &&
                  json_object_set_new(one, "name", json_string(name)) == 0;
@@ -142,11 +52,11 @@ static status check_counts(struct diags *d, const char *file, const json_t *list
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *count = json_object_get(json_array_get(list, i), "count");
         json_int_t n = count ? json_integer_value(count) : 1;
-        if (n < 1 || n > MAX_COUNT || (sum += n) > MAX_COUNT)
+        if (n < 1 || n > RIG_MAX_DEVICES || (sum += n) > RIG_MAX_DEVICES)
             return diag_error(
                 d, DIAG_RIG, loc_file(file),
                 "device %zu: \"count\" must be 1 or more, and the sum of all at most %d", i,
-                MAX_COUNT);
+                RIG_MAX_DEVICES);
     }
     return ST_OK;
 }
@@ -203,22 +113,20 @@ static status read_text(struct arena *a, struct diags *d, const struct source *s
     return st;
 }
 
+struct rig rig_empty(void) {
+    return (struct rig){.places = {.ticks = 1000000, .time_unit = "ms"}};
+}
+
 status rig_read(struct arena *a, struct diags *d, const char *name, struct rig *out) {
     assert(name && out);
-    *out = (struct rig){.places = {.ticks = 1000000, .time_unit = "ms"}};
+    *out = rig_empty();
     int64_t count;
-    const struct rig_preset *known = find_preset(name, &count);
+    const struct rig_preset *known = rig_find_preset(name, &count);
     bool is_file = str_ends_with(name, ".json") || access(name, F_OK) == 0;
-    if (!is_file && !known)
-        return unknown_rig(a, d, name);
-    struct str text = str_make(a);
     if (!is_file)
-        rig_print_preset(&text, known, count, 0);
-    if (text.failed)
-        return diag_out_of_memory(d);
+        return known ? rig_of_preset(a, d, known, count, out) : unknown_rig(a, d, name);
     struct source *s;
-    status st =
-        is_file ? source_open(a, d, name, &s) : source_memory(a, d, text.at, (int64_t)text.n, &s);
+    status st = source_open(a, d, name, &s);
     if (st)
         return st;
     st = read_text(a, d, s, out);

@@ -26,9 +26,17 @@ struct rig_preset {
 
 extern const struct rig_preset rig_presets[]; // ends with a row without a name
 
-// Prints a rig file: `count` devices of a kind, their links, and the host's memory (0: unlimited).
-void rig_print_preset(struct str *out, const struct rig_preset *of, int64_t count,
-                      int64_t host_bytes);
+enum { RIG_MAX_DEVICES = PLACES_MAX - 1 };
+
+// Splits "4xV100-16GB" or "cpu" into a count and a row of the table; NULL: no such preset.
+const struct rig_preset *rig_find_preset(const char *name, int64_t *count);
+// 1 .. RIG_MAX_DEVICES devices of a kind and their links. *out: as before reading.
+status rig_of_preset(struct arena *a, struct diags *d, const struct rig_preset *of, int64_t count,
+                     struct rig *out);
+// Of the k-th of `count` devices: the stem, or the stem and its number. NULL: out of memory.
+const char *rig_device_name(struct arena *a, const char *stem, int64_t k, int64_t count);
+// A rig without devices, whose times are nanoseconds.
+struct rig rig_empty(void);
 
 // Prints a rig as JSON, one entry per device.
 void rig_print(struct str *out, const struct rig *r);

@@ -163,9 +163,11 @@ static void take_claims(struct verified *v, const struct plan_facts *claimed) {
     if (!v->costs_are_found)
         v->facts.base_cost = claimed->base_cost;
     // A plan loses dead outputs, such as the indices of MaxPool, and gains small copies.
-    int64_t most = claimed->cost < INT64_MAX / 2 ? claimed->cost + claimed->cost / COST_SHARE : 0;
-    if (!v->costs_are_found || !plan_facts_is_known(claimed->cost) || most >= v->facts.cost)
-        v->facts.cost = claimed->cost;
+    int64_t cost = claimed->cost, most = 0;
+    if (cost >= 0 && cost < INT64_MAX / 2) // no claim is far below 0
+        most = cost + cost / COST_SHARE;
+    if (!v->costs_are_found || !plan_facts_is_known(cost) || most >= v->facts.cost)
+        v->facts.cost = cost;
     v->facts.bound = claimed->bound;
     v->facts.makespan_cost = claimed->makespan_cost;
     v->facts.cost_model = claimed->cost_model;

@@ -46,17 +46,21 @@ void str_add_char(struct str *s, char c) {
     str_add_n(s, &c, 1);
 }
 
+// Most texts fit what there is, so that they are formatted once.
 void str_addv(struct str *s, const char *format, va_list args) {
     va_list again;
     va_copy(again, args);
     locale_t before = plain_begin();
-    int n = vsnprintf(NULL, 0, format, args);
+    size_t room = s->cap - s->n;
+    int n = vsnprintf(room ? s->at + s->n : NULL, room, format, args);
     if (n < 0)
         s->failed = true;
-    else if (str_room(s, (size_t)n)) {
+    else if ((size_t)n >= room && str_room(s, (size_t)n))
         vsnprintf(s->at + s->n, (size_t)n + 1, format, again);
+    if (s->failed && room)
+        s->at[s->n] = 0;
+    else if (!s->failed)
         s->n += (size_t)n;
-    }
     plain_end(before);
     va_end(again);
 }

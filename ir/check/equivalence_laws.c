@@ -222,7 +222,8 @@ void equiv_law_of(struct numbering *s, struct equiv_whole *w) {
     w->scale = 1;
     w->x = make_dims(s, w->in, w->n_in);
     w->y = make_dims(s, w->out, w->n_out);
-    if (!w->x || !w->y) {
+    w->extent = ARENA_ARRAY(s->a, int64_t, LAW_LETTERS);
+    if (!w->x || !w->y || !w->extent) {
         s->failed = s->failed ? s->failed : diag_out_of_memory(s->d);
         return;
     }

@@ -35,9 +35,9 @@ struct equiv_whole {
     // Of equiv_law_of, which fills them once.
     bool is_ready, has_law;
     struct law_dim **x, **y; // per operand and result
-    int64_t extent[LAW_LETTERS];
-    enum op join;  // OP_Add, OP_Max, OP_Min, OP_Mul; OP_UNKNOWN: there is none
-    int64_t scale; // partial sums are this many times as large
+    int64_t *extent;         // units of each of the LAW_LETTERS letters
+    enum op join;            // OP_Add, OP_Max, OP_Min, OP_Mul; OP_UNKNOWN: there is none
+    int64_t scale;           // partial sums are this many times as large
 };
 
 // What is being matched: node n of graph g, and the range of the letter.

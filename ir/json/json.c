@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "ir/base/limits.h"
@@ -11,6 +12,37 @@
 // What jansson allocates for a small object or array, about; an upper estimate keeps the promise of
 // LIMIT_FOOTPRINT.
 #define BYTES_PER_VALUE 400
+
+// jansson frees without a size, and the gate needs it.
+struct gated {
+    size_t n_bytes;
+    max_align_t bytes[];
+};
+
+static struct mem *gate; // jansson's hooks have no context
+
+static void *gate_alloc(size_t n) {
+    size_t n_bytes = sizeof(struct gated) + n;
+    struct gated *b = n_bytes > n ? mem_resize(gate, NULL, 0, n_bytes) : NULL;
+    if (!b) {
+        errno = ENOMEM; // as of malloc; see json_read
+        return NULL;
+    }
+    b->n_bytes = n_bytes;
+    return b->bytes;
+}
+
+static void gate_free(void *block) {
+    if (!block)
+        return;
+    struct gated *b = (void *)((char *)block - offsetof(struct gated, bytes));
+    mem_resize(gate, b, b->n_bytes, 0);
+}
+
+void json_use_gate(struct mem *mem) {
+    gate = mem;
+    json_set_alloc_funcs(gate_alloc, gate_free);
+}
 
 static status scan(struct diags *d, const struct source *s, const char *text, size_t n) {
     int depth = 0;

@@ -7,6 +7,10 @@
 #include "ir/base/diag.h"
 #include "ir/base/file.h"
 
+// From now on jansson allocates through this gate, in the whole process: for a command, before it
+// reads or makes any JSON. A library must not call it, because its program may use jansson, too.
+void json_use_gate(struct mem *mem);
+
 // The parsed file; json_decref() ends it. Duplicate keys and anything after the value are refused.
 status json_read(struct arena *scratch, struct diags *d, const struct source *s, json_t **out);
 

@@ -144,7 +144,9 @@ void json_write_int_if(struct json_writer *w, const char *key, bool known, int64
 
 void json_write_real(struct json_writer *w, const char *key, int digits, double x) {
     start(w, key);
-    if (isfinite(x))
+    if (fabs(x) < 1e5 && x == floor(x) && x != 0 && digits >= 5) // the same text, and faster
+        str_addf(w->out, "%d", (int)x);
+    else if (isfinite(x))
         str_addf(w->out, "%.*g", digits, x);
     else
         str_add(w->out, "null");

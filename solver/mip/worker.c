@@ -126,10 +126,17 @@ static bool end_worker(const struct watch *w, pid_t pid) {
     return WIFEXITED(state) && WEXITSTATUS(state) == ST_LIMIT;
 }
 
+// What the gate has left; 0: it has no limit.
+static int64_t memory_left(struct mem *mem) {
+    int64_t left = mem->limit_bytes - atomic_load(&mem->used_bytes);
+    return mem->limit_bytes == MEM_UNLIMITED ? 0 : left > 0 ? left : 1;
+}
+
 static bool send_model(const struct watch *w, const struct cbc_model *m, const double *initial,
                        const struct cbc_limits *limits, struct arena *scratch,
                        bool *out_of_memory) {
     struct worker_model_head h = {.magic = WORKER_MODEL_MAGIC,
+                                  .memory_bytes = memory_left(scratch->mem),
                                   .seconds = limits->seconds,
                                   .gap = limits->gap,
                                   .n_nodes = limits->n_nodes,

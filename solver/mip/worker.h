@@ -29,6 +29,7 @@ status worker_serve(int fd, struct mem *mem);
 struct worker_model_head {
     uint64_t magic, hash; // hash: of the header with hash = 0, and of the body
     int64_t body_bytes;
+    int64_t memory_bytes; // for the worker, beside what it has at its start; 0: no limit
     double seconds, gap;
     int32_t n_nodes, n_cols, n_rows, n_terms, has_initial, unused;
 };

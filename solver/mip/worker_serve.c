@@ -2,7 +2,10 @@
 // body is checked by its hash.
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "solver/mip/worker.h"
@@ -68,12 +71,33 @@ static bool reply(int fd, const struct cbc_answer *answer, int32_t n_cols) {
     return write_all(fd, &head, sizeof head) && write_all(fd, body, n_bytes);
 }
 
+// Private memory of this process: the sixth number of statm, in pages. 0: unknown.
+static rlim_t private_bytes(void) {
+    char text[256] = "";
+    FILE *f = fopen("/proc/self/statm", "r");
+    bool ok = f && fgets(text, sizeof text, f);
+    if (f)
+        fclose(f);
+    char *at = text;
+    unsigned long long pages = 0;
+    for (int i = 0; ok && i < 6; i++)
+        pages = strtoull(at, &at, 10);
+    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+// CBC allocates by itself, so its limit is one of the process.
+static bool limit_memory(int64_t more_bytes) {
+    rlim_t now = more_bytes > 0 ? private_bytes() : 0, bytes = now + (rlim_t)more_bytes;
+    return more_bytes <= 0 || (now > 0 && !setrlimit(RLIMIT_DATA, &(struct rlimit){bytes, bytes}));
+}
+
 status worker_serve(int fd, struct mem *mem) {
     assert(fd >= 0 && mem);
     struct arena a = arena_make(mem);
     struct worker_model_head head;
     struct cbc_answer answer = {.bound = -CBC_INF};
     bool ok = read_all(fd, &head, sizeof head) && head_is_sound(&head);
+    ok = ok && limit_memory(head.memory_bytes);
     char *body = ok ? arena_alloc(&a, (size_t)head.body_bytes) : NULL;
     status st = !ok ? ST_IO : !body ? ST_LIMIT : ST_OK;
     if (!st && !read_all(fd, body, (size_t)head.body_bytes))

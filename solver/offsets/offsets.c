@@ -211,6 +211,8 @@ status offsets_assign(const struct buffer *buffers, size_t n, const struct offse
                                    .limit = options->work > 0 ? options->work : INT64_MAX};
     status st = offsets_model_make(buffers, n, &scratch, d, &r.model);
     if (st == ST_OK)
+        st = offsets_model_near(&r.model, &scratch, d);
+    if (st == ST_OK)
         st = check_fixed(&r.model, d);
     if (st == ST_OK)
         st = search(&r);

@@ -180,8 +180,6 @@ static status make_parts(const struct sweep *s, struct arena *a, struct diags *d
         if (!part_alloc(a, p, (int32_t)(n / 2)))
             return diag_out_of_memory(d);
         part_fill(p, s->buffers, s->event + first, n, s->item);
-        if (!part_near(a, p))
-            return diag_out_of_memory(d);
         first = e + 1;
     }
     return ST_OK;
@@ -221,6 +219,13 @@ status offsets_model_make(const struct buffer *buffers, size_t n, struct arena *
     st = out->part ? make_parts(&s, a, d, out) : diag_out_of_memory(d);
     arena_free(&scratch);
     return st;
+}
+
+status offsets_model_near(struct offsets_model *m, struct arena *a, struct diags *d) {
+    for (int32_t k = 0; k < m->n_parts; k++)
+        if (!part_near(a, &m->part[k]))
+            return diag_out_of_memory(d);
+    return ST_OK;
 }
 
 void offsets_part_offer(struct offsets_part *p, const int64_t *offset) {

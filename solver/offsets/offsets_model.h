@@ -43,6 +43,8 @@ struct offsets_model {
 
 status offsets_model_make(const struct buffer *buffers, size_t n, struct arena *a, struct diags *d,
                           struct offsets_model *out);
+// Fills `near_start` and `near` of every part, for the searches.
+status offsets_model_near(struct offsets_model *m, struct arena *a, struct diags *d);
 
 // The offsets become the best if they are better.
 void offsets_part_offer(struct offsets_part *p, const int64_t *offset);

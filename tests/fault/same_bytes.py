@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-CASES = {"budget": ["--budget", "90%"], "overhead": ["--overhead", "5%"], "rig": ["--rig", "2xV100-16GB"]}
+CASES = {"budget": ["--budget", "97%"], "overhead": ["--overhead", "5%"], "rig": ["--rig", "2xV100-16GB"]}
 
 
 def locales():

@@ -59,6 +59,24 @@ static void same_answer_as_here(void **state) {
     scene_close(&s);
 }
 
+// The worker gets what the gate has left, which CBC cannot do with. It says so, or, where the
+// sanitizers' allocator ends it, its answer is missing.
+static void a_limit_on_memory_holds_for_the_worker(void **state) {
+    (void)state;
+    struct scene s;
+    struct cbc_model m;
+    struct cbc_answer answer;
+    double best;
+    scene_open(&s);
+    knapsack(&m, &s.arena, &best);
+    struct cbc_limits limits = with_worker(60);
+    s.mem.limit_bytes = s.mem.used_bytes + ((int64_t)80 << 10);
+    assert_true(!cbc_mip(&m, NULL, &limits, &s.arena, &answer) || answer.result == CBC_UNKNOWN);
+    s.mem.limit_bytes = s.mem.used_bytes + ((int64_t)1 << 30);
+    assert_true(cbc_mip(&m, NULL, &limits, &s.arena, &answer));
+    scene_close(&s);
+}
+
 // Every fault costs the answer and nothing else.
 static void faults_cost_only_the_answer(void **state) {
     (void)state;
@@ -177,6 +195,7 @@ int main(void) {
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_answer_as_here),
+        cmocka_unit_test(a_limit_on_memory_holds_for_the_worker),
         cmocka_unit_test(faults_cost_only_the_answer),
         cmocka_unit_test(no_such_executable),
         cmocka_unit_test(a_stop_ends_the_wait),

@@ -1,4 +1,5 @@
 // `mfc rig`: rigs known by name, one of them as a file, or this machine as one.
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -67,6 +68,11 @@ static double measure_bandwidth(struct arena *a) {
     return bytes / passed;
 }
 
+// Measured figures are not known better, and print short.
+static double in_eighths(double x) {
+    return ceil(x * 8) / 8;
+}
+
 static status detect(struct cli *c, struct str *out) {
     struct arena scratch = arena_make(&c->mem);
     double bandwidth = measure_bandwidth(&scratch);
@@ -75,13 +81,16 @@ static status detect(struct cli *c, struct str *out) {
         return diag_out_of_memory(&c->diags);
     int64_t memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     struct rig_preset here = {.name = "cpu",
-                              .rate = measure_rate(),
-                              .memory_bandwidth = bandwidth,
+                              .rate = in_eighths(measure_rate()),
+                              .memory_bandwidth = in_eighths(bandwidth),
                               .overhead = 2000,
                               .memory_bytes = memory,
-                              .host_bandwidth = bandwidth};
-    rig_print_preset(out, &here, 1, 0);
-    return ST_OK;
+                              .host_bandwidth = in_eighths(bandwidth)};
+    struct rig rig = rig_empty();
+    status st = rig_of_preset(&c->arena, &c->diags, &here, 1, &rig);
+    if (!st)
+        rig_print(out, &rig);
+    return st;
 }
 
 static void list(struct str *out) {
