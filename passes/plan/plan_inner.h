@@ -27,6 +27,7 @@ struct planning {
     const struct options *forms[2]; // with --runtime-shapes hidden, known
     int form;
     bool is_divided;     // nodes of the step are parts (plan_parts.c)
+    bool is_late;        // no plan can be finished in the time that the user gave
     bool is_hasty;       // no search where a lower bound refuses the budget
     double time_share;   // of --time from now on; 0: until the end of the command's time
     int64_t floor_bytes; // no plan of this step needs less

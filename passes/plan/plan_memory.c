@@ -9,6 +9,10 @@
 // measured, applied, placed, checked and written.
 #define FINISH_MEASURES 8
 
+// --time and a grace, as for the training step: a tenth and two seconds.
+#define GRACE_PART 10
+#define GRACE_NS   ((int64_t)2000000000)
+
 // --plan-in: the schedule of a file.
 static status take_given(struct planning *k, const char *path, struct plan_incumbent *best) {
     struct trial *t = &best->trial;
@@ -74,6 +78,21 @@ static status open_forms(struct planning *k) {
     return ST_OK;
 }
 
+// Whether a plan can be made in the time that the user gave; after the first search it is too late
+// to say so.
+static status check_time(struct planning *k) {
+    int64_t now_ns = stop_clock_ns(), given_ns = k->end_ns - k->c->start_ns;
+    bool is_limited = options_given(k->c->options, "time") && k->end_ns != STOP_NEVER &&
+                      k->c->start_ns && k->time_share <= 0;
+    if (!is_limited || now_ns + k->finish_ns <= k->end_ns + given_ns / GRACE_PART + GRACE_NS)
+        return ST_OK;
+    k->is_late = true;
+    return diag_error(k->c->diags, DIAG_NO_PLAN, loc_none(),
+                      "the training step took %.0f s, and a plan of it takes about %.0f s more; "
+                      "give both by --time",
+                      (double)(now_ns - k->c->start_ns) * 1e-9, (double)k->finish_ns * 1e-9);
+}
+
 static status open_planning(struct planning *k) {
     struct pass_context *c = k->c;
     struct runtime_report baseline;
@@ -114,6 +133,9 @@ static status open_planning(struct planning *k) {
         k->end_ns = stop_clock_ns() + (int64_t)(k->settings.solve.seconds * 1e9);
     }
     k->out->base_cost = k->coarse.units.base_cost;
+    st = check_time(k);
+    if (st)
+        return st;
     st = plan_bounds_make(k->m->graph, &k->coarse.units, k->counts_session, c, &k->bounds);
     k->floor_bytes =
         !st && k->bounds.is_known ? problem_floor(&k->bounds.relaxed.problem, NULL) : 0;
@@ -151,7 +173,7 @@ status plan_memory(struct model *m, struct pass_context *c, const struct plan_wa
         .m = m, .c = may_divide ? &own : c, .watch = watch, .out = out, .is_hasty = may_divide};
     own.diags = &said;
     status st = plan_one_device(&k);
-    if (may_divide && (st == ST_NO_PLAN || st == ST_INFEASIBLE))
+    if (may_divide && !k.is_late && (st == ST_NO_PLAN || st == ST_INFEASIBLE))
         return plan_parts(&k, &said, c);
     if (may_divide)
         diags_take(c->diags, &said);

@@ -22,6 +22,9 @@
 #define FINISH_TRIALS 2   // what is left after the search, in trials
 #define GRACE_SECONDS 1.0 // after the end of the time, to bring what there is within the budget
 
+// After a signal, for the first plan of all.
+#define SIGNAL_NS ((int64_t)2000000000)
+
 enum level { COARSE, FINE, FINE_FREE };
 
 // The state of the search between two rounds.
@@ -79,6 +82,11 @@ static status try_timed(struct planning *k, struct rounds *h, struct steps steps
 
 static bool is_over(const struct planning *k) {
     return plan_is_stopped(k) || seconds_left(k) <= 0;
+}
+
+// A signal has come, there is no plan yet, and one would take long.
+static bool is_in_vain(const struct planning *k, const struct plan_incumbent *best) {
+    return !best->problem && plan_is_stopped(k) && k->finish_ns > SIGNAL_NS;
 }
 
 // Limits of one search. Later rounds have an initial solution and get less.
@@ -263,6 +271,8 @@ status plan_search(struct planning *k, struct plan_incumbent *best) {
         struct schedule s;
         status st = search(k, &h, &s);
         bool none = st == ST_INFEASIBLE || st == ST_NO_PLAN;
+        if (is_in_vain(k, best))
+            return ST_INTERRUPTED;
         if (none && best->problem)
             return ST_OK; // no plan uses the slack
         if (none)

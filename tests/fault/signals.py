@@ -37,7 +37,7 @@ def instant(mfc, model, folder, number, at, old):
         os.unlink(out)
     with open(out if old else os.devnull, "rb") as f:
         before = f.read() if old else None
-    child = subprocess.Popen([mfc, model, "-o", out, "-q", "--time", "20", "--budget", "60%"], stdout=subprocess.DEVNULL,
+    child = subprocess.Popen([mfc, model, "-o", out, "-q", "--time", "60", "--budget", "60%"], stdout=subprocess.DEVNULL,
                              stderr=subprocess.PIPE, env={**os.environ, **dict([MARK.split("=")])})
     time.sleep(at)
     child.send_signal(number)
@@ -67,8 +67,8 @@ def main(mfc, scratch, n=40, *models):
         os.makedirs(folder)
         old = os.path.join(scratch, "old.onnx")
         start = time.monotonic()
-        subprocess.run([mfc, model, "-o", old, "-q", "--time", "2"], check=True, capture_output=True)
-        span = min(time.monotonic() - start, 20)
+        subprocess.run([mfc, model, "-o", old, "-q", "--work", "50"], check=True, capture_output=True)
+        span = max(time.monotonic() - start, 2)
         for k in range(-(-int(n) // len(models))):
             number = (signal.SIGTERM, signal.SIGINT)[k % 2]
             problem, left, kind = instant(mfc, model, folder, number, draw.random() * span, old if k % 4 < 2 else None)
