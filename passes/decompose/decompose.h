@@ -73,7 +73,16 @@ value_id decompose_dequantized(struct decompose *d, const struct quantized *q);
 // The floats that an integer was rounded from, in its shape; an integer bias of dynamic
 // quantization is added to a float now. Casts what was not rounded.
 value_id decompose_unrounded(struct builder *b, value_id v);
-value_id decompose_unpacked(struct decompose *d, int bits); // the weights [K,N] of MatMulNBits
+// The elements of a constant of any size, as numbers (dequantize.c).
+struct elements {
+    enum elem elem;
+    const uint8_t *raw; // NULL: left out, all zero
+    int64_t n;
+};
+bool decompose_read(struct decompose *d, value_id v, struct elements *e); // false: refused
+double decompose_element(const struct elements *e, int64_t i);
+// A float initializer in place of quantized weights; NULL: out of memory.
+value_id decompose_add_weights(struct decompose *d, value_id from, struct tensor *t);
 // An activation of the fused operators: "Relu", "LeakyRelu", …, or "" for none; p: its parameters.
 value_id decompose_activation(struct decompose *d, value_id x, const char *name, const double *p);
 value_id decompose_gelu_of(struct decompose *d, value_id x); // exact, with Erf

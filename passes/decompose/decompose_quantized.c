@@ -167,6 +167,13 @@ void decompose_qlinear_mul(struct decompose *d) {
     d->y[0] = rounded(d, grad_mul(&d->tools, a, b), d->tools.x[6], input(d, 7));
 }
 
+// The condition, both operands and the result, each with its scale and zero point.
+void decompose_qlinear_where(struct decompose *d) {
+    value_id a = operand(d, 1, 0), b = operand(d, 4, 0);
+    value_id y = BUILD(d->tools.b, "Where", d->tools.x[0], a, b);
+    d->y[0] = rounded(d, y, d->tools.x[7], input(d, 8));
+}
+
 // QLinearSigmoid, QLinearLeakyRelu, QLinearAveragePool, …: the operator behind the prefix.
 void decompose_qlinear_unary(struct decompose *d) {
     struct grad *r = &d->tools;
@@ -277,19 +284,4 @@ void decompose_qattention(struct decompose *d) {
     decompose_attention(d);
     r->n = quantized.n;
     r->x = quantized.x;
-}
-
-void decompose_matmul_nbits(struct decompose *d) {
-    struct grad *r = &d->tools;
-    int64_t bits = node_int(r->n, "bits", 4);
-    if ((bits != 4 && bits != 8) || grad_has(r, 4) || (grad_has(r, 3) && is_float(d, r->x[3]))) {
-        decompose_refuse(d, "only 4 and 8 bits without an order of groups, and with integer zero "
-                            "points, have a formula");
-        return;
-    }
-    value_id w = decompose_unpacked(d, (int)bits);
-    if (!w.i)
-        return;
-    value_id y = BUILD(r->b, "MatMul", r->x[0], w);
-    d->y[0] = grad_has(r, 5) ? grad_add(r, y, r->x[5]) : y;
 }

@@ -1,19 +1,11 @@
 // Quantized weights as floats: by DequantizeLinear in the graph, or, with --dequantize, as float
-// initializers that are trained. Weights packed in blocks of 4 or 8 bits (MatMulNBits) always
-// become float initializers, since ai.onnx had no operator for them before opset 21.
+// initializers that are trained.
 #include <string.h>
 
 #include "ir/base/limits.h"
 #include "passes/decompose/decompose.h"
 
-// The elements of a constant of any size.
-struct elements {
-    enum elem elem;
-    const uint8_t *raw; // NULL: left out, all zero
-    int64_t n;
-};
-
-static bool read_elements(struct decompose *d, value_id v, struct elements *e) {
+bool decompose_read(struct decompose *d, value_id v, struct elements *e) {
     struct grad *r = &d->tools;
     const struct value *x = v.i ? graph_value(r->g, v) : NULL;
     *e = (struct elements){0};
@@ -29,7 +21,7 @@ static bool read_elements(struct decompose *d, value_id v, struct elements *e) {
     return true;
 }
 
-static double element(const struct elements *e, int64_t i) {
+double decompose_element(const struct elements *e, int64_t i) {
     return e->raw ? tensor_raw_real(e->elem, e->raw, e->n == 1 ? 0 : i) : 0;
 }
 
@@ -46,7 +38,7 @@ static const char *float_name(struct decompose *d, value_id quantized) {
     return graph_fresh_name(r->g, str_format(r->a, "%s.float", name));
 }
 
-static value_id add_weights(struct decompose *d, value_id from, struct tensor *t) {
+value_id decompose_add_weights(struct decompose *d, value_id from, struct tensor *t) {
     struct grad *r = &d->tools;
     const char *name = t ? float_name(d, from) : NULL;
     value_id v =
@@ -64,8 +56,8 @@ static value_id add_weights(struct decompose *d, value_id from, struct tensor *t
 static value_id as_parameter(struct decompose *d, const struct quantized *q) {
     struct grad *r = &d->tools;
     struct elements x, scale, zero;
-    if (!read_elements(d, q->x, &x) || !read_elements(d, q->scale, &scale) ||
-        !read_elements(d, q->zero, &zero))
+    if (!decompose_read(d, q->x, &x) || !decompose_read(d, q->scale, &scale) ||
+        !decompose_read(d, q->zero, &zero))
         return VALUE_NONE;
     const struct tensor *from = graph_value(r->g, q->x)->init;
     int64_t axis = q->axis < 0 ? q->axis + from->rank : q->axis, inner = 1;
@@ -80,9 +72,10 @@ static value_id as_parameter(struct decompose *d, const struct quantized *q) {
         int64_t k = blocks         ? (outer * blocks + at / q->block) * inner + i % inner
                     : q->per_first ? i / (x.n / from->dims[0]) * size + at
                                    : at;
-        y[i] = (float)((element(&x, i) - element(&zero, k)) * element(&scale, k));
+        y[i] = (float)((decompose_element(&x, i) - decompose_element(&zero, k)) *
+                       decompose_element(&scale, k));
     }
-    return add_weights(d, q->x, t);
+    return decompose_add_weights(d, q->x, t);
 }
 
 void decompose_fix_scale(struct decompose *d, value_id scale) {
@@ -140,42 +133,4 @@ value_id decompose_unrounded(struct builder *b, value_id v) {
     const struct node *rounding = def.i ? graph_node(b->g, def) : NULL;
     bool rounds = rounding && (rounding->op == OP_Floor || rounding->op == OP_Round);
     return rounds ? rounding->in[0] : real;
-}
-
-// B [N, blocks, bytes], scales [N, blocks], zero points packed like B; first element in the low
-// bits. The weights [K,N].
-value_id decompose_unpacked(struct decompose *d, int bits) {
-    struct grad *r = &d->tools;
-    int64_t k = node_int(r->n, "K", 0), n = node_int(r->n, "N", 0),
-            block = node_int(r->n, "block_size", 0), per_byte = 8 / bits;
-    struct elements x, scale, zero;
-    if (k < 1 || n < 1 || block < 1 || block % per_byte) {
-        decompose_refuse(d, "its sizes K, N and block_size are not positive");
-        return VALUE_NONE;
-    }
-    if (!read_elements(d, r->x[1], &x) || !read_elements(d, r->x[2], &scale) ||
-        !read_elements(d, grad_has(r, 3) ? r->x[3] : VALUE_NONE, &zero))
-        return VALUE_NONE;
-    int64_t blocks = (k + block - 1) / block, bytes = block / per_byte;
-    int64_t zero_bytes = (blocks + per_byte - 1) / per_byte, mask = (1 << bits) - 1;
-    if (x.n != n * blocks * bytes || scale.n != n * blocks ||
-        (zero.raw && zero.n != n * zero_bytes)) {
-        decompose_refuse(d, "its weights, scales or zero points do not have the sizes that K and N "
-                            "require");
-        return VALUE_NONE;
-    }
-    float *y;
-    struct tensor *t = tensor_floats(r->g->model->arena, (int64_t[]){k, n}, 2, &y);
-    for (int64_t row = 0; t && row < n; row++)
-        for (int64_t i = 0; i < k; i++) {
-            int64_t b = i / block, at = i % block;
-            int q = x.raw[(row * blocks + b) * bytes + at / per_byte] >> (at % per_byte * bits);
-            int z = 1 << (bits - 1);
-            if (zero.raw)
-                z = zero.raw[row * zero_bytes + b / per_byte] >> (b % per_byte * bits);
-            double s = tensor_raw_real(scale.elem, scale.raw, row * blocks + b);
-            y[i * n + row] = (float)((double)((q & mask) - (z & mask)) * s);
-        }
-    d->n_frozen += !d->trains_base;
-    return add_weights(d, r->x[1], t);
 }

@@ -133,6 +133,46 @@ void back_cum_sum(struct grad *r) { // the same from the other end
     r->dx[0] = build_op(r->b, "CumSum", VALUES(r->dy[0], r->x[1]), at);
 }
 
+// An operand k is left out of the products that it is a factor of: as a matrix of products, k by i,
+// so that zeros among the operands need no case of their own.
+void back_cum_prod(struct grad *r) {
+    int64_t n_axis, *given;
+    if (!grad_ints(r, 1, &given, &n_axis) || n_axis != 1) {
+        grad_refuse(r, "its axis is not constant");
+        return;
+    }
+    int32_t rank = grad_rank(r, r->x[0]), axis = (int32_t)(*given < 0 ? *given + rank : *given);
+    bool exclusive = node_int(r->n, "exclusive", 0), reverse = node_int(r->n, "reverse", 0);
+    int64_t n = grad_dim(r, r->x[0], axis), outer = 1, *index = ARENA_ARRAY(r->a, int64_t, n);
+    int64_t along = 2;
+    for (int32_t i = 0; i < axis; i++)
+        outer *= grad_dim(r, r->x[0], i);
+    for (int64_t i = 0; index && i < n; i++)
+        index[i] = i;
+    if (!index || n == 0)
+        return;
+    int64_t inner = grad_elements(r, r->x[0]) / (outer * n);
+    struct arena *arena = r->g->model->arena;
+    value_id of =
+        build_tensor(r->b, tensor_from_ints(arena, ELEM_I64, index, (int64_t[]){1, n, 1, 1}, 4));
+    value_id at =
+        build_tensor(r->b, tensor_from_ints(arena, ELEM_I64, index, (int64_t[]){1, 1, n, 1}, 4));
+    value_id one = grad_real(r, r->x[0], 1), zero = grad_real(r, r->x[0], 0);
+    value_id row = grad_reshape(r, r->x[0], (int64_t[]){outer, 1, n, inner}, 4);
+    value_id without = BUILD(r->b, "Where", BUILD(r->b, "Equal", of, at), one, row);
+    value_id products = build_op(
+        r->b, "CumProd",
+        VALUES(without, build_tensor(r->b, tensor_from_ints(arena, ELEM_I64, &along, NULL, 0))),
+        ATTRS(attr_int("exclusive", exclusive), attr_int("reverse", reverse)));
+    // k is a factor of product i from k on, or from the next one; in reverse, up to there.
+    value_id from = reverse ? at : of, to = reverse ? of : at;
+    value_id is_factor =
+        exclusive ? BUILD(r->b, "Less", from, to) : BUILD(r->b, "LessOrEqual", from, to);
+    value_id dy = grad_reshape(r, r->dy[0], (int64_t[]){outer, 1, n, inner}, 4);
+    value_id parts = BUILD(r->b, "Where", is_factor, grad_mul(r, products, dy), zero);
+    r->dx[0] = grad_reshape_like(r, grad_reduce(r, "ReduceSum", parts, &along, 1, false), r->x[0]);
+}
+
 void back_lp_normalization(
     struct grad *r) { // y = x / |x|: (dy - y' sum(dy y)) / |x|, y' = sign(x) for p = 1, y for p = 2
     int64_t axis = one_axis(r, -1);

@@ -105,20 +105,57 @@ static status report(struct model *m, struct pass_context *c, const struct node_
 
 enum { MAX_PROPOSALS = 3, MAX_INPUTS = 12 };
 
+// What a value is selected from: boxes and scores are sliced by class before their number is lost.
+static value_id selected_from(const struct graph *g, value_id v) {
+    for (;;) {
+        node_id def = graph_value(g, v)->def;
+        const struct node *n = def.i ? graph_node(g, def) : NULL;
+        bool selects = n && (n->op == OP_Slice || n->op == OP_Gather || n->op == OP_Split ||
+                             n->op == OP_Squeeze || n->op == OP_Unsqueeze || n->op == OP_Identity ||
+                             n->op == OP_Flatten || n->op == OP_Reshape);
+        value_id from = selects ? n->in[0] : VALUE_NONE;
+        const struct value *x = from.i ? graph_value(g, from) : NULL;
+        if (!x || !x->def.i || !is_static(g, from) || !elem_is_float(x->type->elem))
+            return v;
+        v = from;
+    }
+}
+
+// Per value, whether it depends on the elements of an input: anchors of detectors do not.
+static bool *depends_on_inputs(const struct graph *g, struct arena *a) {
+    bool *depends = ARENA_ARRAY(a, bool, g->values.n);
+    for (size_t i = 0; depends && i < g->inputs.n; i++)
+        depends[g->inputs.at[i].i] = true;
+    for (size_t i = 0; depends && i < g->order.n; i++) {
+        const struct node *n = graph_node(g, g->order.at[i]);
+        bool any = (op_info(n->op)->flags & OPF_CONTROL) != 0;
+        for (uint32_t k = 0; k < n->n_in && n->op != OP_Shape && n->op != OP_Size; k++)
+            any |= n->in[k].i && depends[n->in[k].i];
+        for (uint32_t k = 0; k < n->n_out; k++)
+            if (n->out[k].i)
+                depends[n->out[k].i] = any;
+    }
+    return depends;
+}
+
 // The last float values of known shape that nodes without one read: "--output NAME or …".
 static const char *proposals(const struct pass_context *c, const struct graph *g) {
     struct str text = str_make(c->arena);
     bool *told = ARENA_ARRAY(c->arena, bool, g->values.n);
+    const bool *depends = depends_on_inputs(g, c->arena);
     int n_found = 0;
-    for (size_t i = g->order.n; told && i-- > 0;) {
+    for (size_t i = g->order.n; told && depends && i-- > 0;) {
         const struct node *n = graph_node(g, g->order.at[i]);
         bool lost = n->n_out > 0 && !is_static(g, n->out[0]);
         for (uint32_t k = 0; lost && k < n->n_in && n_found < MAX_PROPOSALS; k++) {
-            const struct value *v = graph_value(g, n->in[k]);
-            if (!v->def.i || told[n->in[k].i] || !is_static(g, n->in[k]) ||
-                !elem_is_float(v->type->elem) || v->type->rank < 2)
+            const struct value *v = n->in[k].i ? graph_value(g, n->in[k]) : NULL;
+            if (!v || !v->def.i || !is_static(g, n->in[k]) || !elem_is_float(v->type->elem))
                 continue;
-            told[n->in[k].i] = true;
+            value_id from = selected_from(g, n->in[k]);
+            v = graph_value(g, from);
+            if (told[from.i] || !depends[from.i] || v->type->rank < 2)
+                continue;
+            told[from.i] = true;
             str_add(&text, n_found++ ? " or --output " : "--output ");
             str_add_shell(&text, v->name);
         }

@@ -12,7 +12,8 @@ const reductions = ['L1', 'L2', 'LogSum', 'LogSumExp', 'Max', 'Mean', 'Min', 'Pr
 }).concat([
   c('ReduceProd', [f([2, 3], [0.5, 0, 1.2, -0.7, 0.4, 0.9])], 'axes=[1]'), c('ReduceProd', [f([2, 3], [0.5, 0, 0, -0.7, 0.4, 0.9])], 'axes=[1]'),
   c('CumSum', [[2, 4], int(1)]), c('CumSum', [[2, 4], int(0)], 'reverse=1'), c('CumSum', [[2, 4], int(-1)], 'exclusive=1'), c('CumSum', [[5], int(0)], 'exclusive=1, reverse=1'),
-  c('CumProd', [f([2, 4], 'positive'), int(1)], '', { opset: 26 }),
+  c('CumProd', [f([2, 4], 'positive'), int(1)], '', { opset: 26 }), c('CumProd', [f([2, 4, 2], [0.5, 0, 1.2, -0.7, 0.4, 0.9, 0, 0.3, 0, 1.1, 0.8, -0.4, 0.6, 0.2, 0, 0.7]), int(-2)], 'exclusive=1', { opset: 26 }),
+  c('CumProd', [f([4, 3], 'away'), int(0)], 'reverse=1', { opset: 26 }), c('CumProd', [f([5], 'away'), int(0)], 'exclusive=1, reverse=1', { opset: 26 }),
   c('TopK', [f([2, 5], 'distinct'), ints([3])], '', { outputs: ['y', 'i'] }), c('TopK', [f([5, 2], 'distinct'), ints([2])], 'axis=0, largest=0', { outputs: ['y', 'i'] }),
   c('TopK', [f([2, 5], 'distinct')], 'k=2', { outputs: ['y', 'i'], opset: 9 }),
 ]);

@@ -146,6 +146,8 @@ const quantizedOps = [
       `%q = QuantizeLinear(%x0, %x1, %x2)\n%p = ${op}<com.microsoft>(%q, %x1, %x2, %x3, %x4${a})\n%y = DequantizeLinear(%p, %x3, %x4)`, { tolerance: 5e-2 })),
   qcase('QLinearConcat<com.microsoft>', [[2, 3], step(0.01), zero(128), [2, 4], step(0.02), zero(100), step(0.02), zero(120)],
     '%a = QuantizeLinear(%x0, %x1, %x2)\n%b = QuantizeLinear(%x3, %x4, %x5)\n%p = QLinearConcat<com.microsoft>(%x6, %x7, %a, %x1, %x2, %b, %x4, %x5, axis=1)\n%y = DequantizeLinear(%p, %x6, %x7)', { tolerance: 4e-2 }),
+  qcase('QLinearWhere<com.microsoft>', [{ kind: 'constant', elem: 'bool', shape: [6], values: [1, 0, 1, 1, 0, 0] }, grid([2, 6]), step(0.01), zero(128), grid([2, 6], 0.02), step(0.02), zero(100), step(0.02), zero(120)],
+    '%a = QuantizeLinear(%x1, %x2, %x3)\n%b = QuantizeLinear(%x4, %x5, %x6)\n%p = QLinearWhere<com.microsoft>(%x0, %a, %x2, %x3, %b, %x5, %x6, %x7, %x8)\n%y = DequantizeLinear(%p, %x7, %x8)', { tolerance: 4e-2 }),
   qcase('QAttention<com.microsoft>', [[2, 3, 8], i8(many(192, -100, 100), [8, 24]), [24], step(0.01), i8([0], [])],
     '%q, %s, %z = DynamicQuantizeLinear(%x0)\n%y = QAttention<com.microsoft>(%q, %x1, %x2, %s, %x3, _, %z, %x4, num_heads=2)', far),
   qcase('QAttention<com.microsoft>', [[2, 3, 8], i8(many(192, -100, 100), [8, 24]), [24], number(Array.from({ length: 24 }, (_, i) => 0.005 + 0.0003 * i), [24]), i8(many(24, 0, 0), [24]), fed('i32', [2, 3])],
@@ -161,6 +163,13 @@ const quantizedOps = [
   ms('MatMulNBits', [[2, 32], u8(many(64, 0, 255), [4, 1, 16]), number([0.1, 0.2, 0.05, 0.1], [4])], 'K=32, N=4, bits=4, block_size=32'),
   ms('MatMulNBits', [[2, 40], u8(many(96, 0, 255), [3, 2, 16]), number([0.1, 0.2, 0.05, 0.1, 0.2, 0.3], [6]), u8([0x58, 0x9a, 0x63])], 'K=40, N=3, bits=4, block_size=32'),
   ms('MatMulNBits', [[2, 32], u8(many(96, 0, 255), [3, 1, 32]), number([0.01, 0.02, 0.05], [3]), null, null, [3]], 'K=32, N=3, bits=8, block_size=32'),
+  ms('MatMulNBits', [[2, 32], u8(many(64, 0, 255), [4, 1, 16]), number([0.1, 0.2, 0.05, 0.1], [4]), number([7.5, 8.25, 6, 9], [4])], 'K=32, N=4, bits=4, block_size=32'),
+  ms('MatMulNBits', [[2, 64], u8(many(128, 0, 255), [4, 2, 16]), number([0.1, 0.2, 0.05, 0.1, 0.3, 0.1, 0.2, 0.15], [8]), null, { kind: 'constant', elem: 'i32', shape: [64], values: many(64, 0, 1) }], 'K=64, N=4, bits=4, block_size=32'),
+  ...[0, 1].map((kind) => ms('MatMulBnb4', [[2, 10], u8(many(15, 0, 255)), number([0.5, 2], [2])], `K=10, N=3, block_size=16, quant_type=${kind}`)),
+  ms('GatherBlockQuantized', [u8(many(64, 0, 255), [4, 16]), ints([3, 0, 1]), number(Array.from({ length: 8 }, (_, i) => 0.05 + 0.01 * i), [4, 2]), [3, 32]], 'block_size=16, bits=4', {
+    body: '%t = GatherBlockQuantized<com.microsoft>(%x0, %x1, %x2, block_size=16, bits=4)\n%y = Mul(%t, %x3)' }),
+  ms('GatherBlockQuantized', [u8(many(120, 0, 255), [3, 2, 20]), ints([2, 0]), number(Array.from({ length: 12 }, (_, i) => 0.02 + 0.01 * i), [3, 2, 2]), [2, 2, 20], u8(many(12, 100, 150), [3, 2, 2])], '', {
+    body: '%t = GatherBlockQuantized<com.microsoft>(%x0, %x1, %x2, %x4, block_size=16, bits=8, quantize_axis=-1)\n%y = Mul(%t, %x3)' }),
 ];
 
 export default [...activations, ...norms, ...products, ...rotaries, ...attention, ...groups, ...onnx, ...samples, ...moves, ...quantizedOps];
