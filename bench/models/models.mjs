@@ -1,7 +1,8 @@
 // The files of bench/models/packages.json, one after the other: what mfc makes of each, as a table in Markdown. A step is
 // made with default options and, where files have open dimensions or inputs that decide branches, with those that
-// packages.json gives; where the loss is not clear, with --loss vjp. Steps run on ONNX Runtime: gradients are compared with
-// slopes of the loss, and 50 steps of SGD on one batch are taken (tests/training/descent.mjs).
+// packages.json gives (a budget, too, of a step that needs more memory than most machines have); where the loss is not
+// clear, with --loss vjp. Steps run on ONNX Runtime: gradients are compared with slopes of the loss, and 50 steps of SGD
+// on one batch are taken (tests/training/descent.mjs).
 //
 //     node models.mjs MFC FOLDER [PATTERN]      FOLDER: of the packages, as bench/models/run unpacks them
 //
@@ -50,7 +51,7 @@ function* assembled(at) {
 function bindings(path, inspection) {
   const named = new Set(inspection.inputs.flatMap(({ name, type }) => [name, ...(type.match(/\[(.+)\]/)?.[1].split(',') ?? [])]));
   const own = options.map(([part, text]) => [part, text.split(' ')]).find(([part, words]) => path.includes(part) &&
-    words.every((w, i) => i % 2 === 0 || named.has(w.split(/[:=]/)[0])));
+    words.every((w, i) => i % 2 === 0 || words[i - 1] === '--budget' || named.has(w.split(/[:=]/)[0])));
   if (own) return own[1];
   return inspection.inputs.flatMap(({ name, type }) => {
     const dims = type.match(/\[(.+)\]/)?.[1].split(',') ?? [], known = (d) => /^\d+$/.test(d);
@@ -69,14 +70,15 @@ const refused = (stderr) => {
 
 // The step, with default options or with those that a message proposes.
 function make(path, inspection) {
-  const args = [path, '-o', step, '--budget', 'none', '--weights', 'inputs', '--initial', start, ...bindings(path, inspection)];
-  let made = call(args), how = [];
+  const bound = bindings(path, inspection), at = bound.indexOf('--budget'), how = at < 0 ? [] : [bound.slice(at, at + 2).join(' ')];
+  const args = [path, '-o', step, ...(at < 0 ? ['--budget', 'none'] : []), '--weights', 'inputs', '--initial', start, ...bound];
+  let made = call(args);
   if (made.status !== 0 && /\[(loss|usage)\]/.test(made.stderr)) {
     how.push('--loss vjp');
     made = call([...args, '--loss', 'vjp']);
   }
   if (/quantized weights stay frozen/.test(made.stderr)) {
-    const full = call([...args, ...how.flatMap((h) => h.split(' ')), '--dequantize']);
+    const full = call([...args, ...(how.includes('--loss vjp') ? ['--loss', 'vjp'] : []), '--dequantize']);
     if (full.status === 0 || made.status !== 0) {
       made = full;
       how.push('--dequantize');
@@ -86,7 +88,7 @@ function make(path, inspection) {
 }
 
 async function train({ made, how }) {
-  const session = await ort.InferenceSession.create(step, { logSeverityLevel: 4, intraOpNumThreads: 1 });
+  const session = await ort.InferenceSession.create(step, { logSeverityLevel: 4, intraOpNumThreads: 1, enableCpuMemArena: false, enableMemPattern: false });
   const kind = how.includes('--loss vjp') ? 'vjp' : made.stderr.match(/: loss: (\S+) of/)?.[1] ?? 'output';
   const run = new Descent(ort, session, readFileSync(start), kind), began = process.cpuUsage();
   const { loss, grads } = await run.at(), { user, system } = process.cpuUsage(began), spent = (user + system) / 1000;

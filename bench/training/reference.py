@@ -22,7 +22,7 @@ from onnx import numpy_helper
 from torch import nn
 from torchvision.models import densenet, mobilenetv2, resnet, vgg
 
-STEPS, SETTINGS = 20, dict(lr=1e-4, betas=(0.9, 0.99), eps=1e-3, weight_decay=0.05)
+STEPS, SETTINGS = 20, dict(lr=1e-5, betas=(0.9, 0.99), eps=1e-3, weight_decay=0.05)
 
 
 class PopulationNorm(nn.BatchNorm2d):
@@ -82,6 +82,14 @@ def small_vgg():
     return m
 
 
+def small_resnet():
+    m = resnet.ResNet(resnet.BasicBlock, [1, 1, 1, 1], num_classes=4)
+    m.inplanes, m.conv1, m.bn1, m.fc = 8, nn.Conv2d(3, 8, 7, 2, 3, bias=False), nn.BatchNorm2d(8), nn.Linear(64, 4)
+    for k in range(4):
+        setattr(m, f"layer{k + 1}", m._make_layer(resnet.BasicBlock, 8 << k, 1, stride=1 + (k > 0)))
+    return m
+
+
 def small_mobilenet():
     m = mobilenetv2.MobileNetV2(num_classes=4, width_mult=0.25, inverted_residual_setting=[[1, 8, 1, 1], [3, 16, 2, 2]])
     m.classifier = nn.Linear(m.last_channel, 4)
@@ -92,7 +100,7 @@ image, words = (8, 3, 16, 16), (6, 8)
 NETWORKS = {
     "mlp": (lambda: nn.Sequential(nn.Flatten(), nn.Linear(768, 32), nn.Tanh(), nn.Linear(32, 4)), image, 4),
     "cnn": (lambda: nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(392, 4)), image, 4),
-    "resnet": (lambda: resnet.ResNet(resnet.BasicBlock, [1, 1, 1, 1], num_classes=4), (8, 3, 64, 64), 4),
+    "resnet": (small_resnet, (8, 3, 64, 64), 4),
     "vgg": (small_vgg, image, 4),
     "mobilenet": (small_mobilenet, (8, 3, 64, 64), 4),
     "densenet": (lambda: densenet.DenseNet(4, (2, 2), 8, num_classes=4), (8, 3, 32, 32), 4),

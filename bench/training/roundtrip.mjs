@@ -11,7 +11,7 @@ import { Trainer } from '../../examples/training/trainer.mjs';
 import ort from '../../tests/gradient/runtime.mjs';
 
 const [mfc, folder] = process.argv.slice(2);
-const SETTINGS = { lr: 1e-4, beta1: 0.9, beta2: 0.99, epsilon: 1e-3, weight_decay: 0.05 };
+const SETTINGS = { lr: 1e-5, beta1: 0.9, beta2: 0.99, epsilon: 1e-3, weight_decay: 0.05 };
 const quiet = { logSeverityLevel: 3, intraOpNumThreads: 1 };
 let failed = 0;
 console.log('| network | largest difference of a loss | of a prediction |\n|---|---|---|');
