@@ -23,7 +23,7 @@ const { values: opt } = parseArgs({
   },
 });
 const mfc = join(opt.build, 'mfc'), folder = resolve(opt.output), models = join(folder, opt.small ? 'small' : 'models');
-const SEARCH = ['--runtime', 'ort-lean', '--work', opt.work, '--threads', '1'], TIGHT = 1.1;
+const SEARCH = ['--runtime', 'ort-lean', '--session', 'apart', '--work', opt.work, '--threads', '1'], TIGHT = 1.1;
 
 function libraryOf(runtime) {
   const bin = join(runtime, 'node_modules/onnxruntime-node/bin');
