@@ -33,6 +33,7 @@ struct planning {
     int64_t floor_bytes; // no plan of this step needs less
     int64_t finish_ns;   // how long the rest takes, once there is a schedule
     bool steers;         // plans that need it are steered (passes/steer)
+    bool steers_all;     // all that it may help
     bool is_pass;        // only the schedule is applied; control nodes are another pass's
 };
 

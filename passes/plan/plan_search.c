@@ -36,7 +36,9 @@ struct rounds {
     int64_t fit_bytes;    // highest aim whose plan is within the budget; 0: none
     int64_t over_bytes;   // lowest aim whose plan is over it; INT64_MAX: none
     struct steps initial; // the schedule of the round before
-    struct trial least;   // trial with the least peak
+    struct trial least;   // trial with the least peak, its schedule and the problem of that
+    struct steps min_peak_steps;
+    const struct remat *min_peak_problem;
 };
 
 static bool was_over(const struct rounds *h) {
@@ -163,6 +165,20 @@ static bool may_free_order(const struct planning *k) {
     return search_order_is_auto(k->c->options);
 }
 
+// No plan fits. What the best one needs is what a plan for that budget would: steered, if there is
+// still time.
+static status refuse(struct planning *k, struct rounds *h) {
+    struct trial steered = {.peak_bytes = INT64_MAX};
+    k->steers_all = true;
+    status st = h->min_peak_problem && !is_over(k)
+                    ? plan_try(k, h->min_peak_problem, h->min_peak_steps, &steered)
+                    : ST_OK;
+    k->steers_all = false;
+    if (st)
+        return st;
+    return plan_verdict_refuse(k, steered.peak_bytes < h->least.peak_bytes ? &steered : &h->least);
+}
+
 // No schedule was found: an aim closer to the one that was over, the next level, or the end. ST_OK:
 // go on.
 static status after_failure(struct planning *k, struct rounds *h, const struct schedule *s) {
@@ -176,7 +192,7 @@ static status after_failure(struct planning *k, struct rounds *h, const struct s
         // The problem may charge more than the runtime needs: the schedule of least peak is tried.
         bool tries_least = !was_over(h) && s->known_bytes > h->aim_bytes;
         if (!tries_least)
-            return plan_verdict_refuse(k, &h->least);
+            return refuse(k, h);
         report_round(k, h, true, "no schedule within the budget; next: the least memory");
         h->aim_bytes = s->known_bytes;
         return ST_OK;
@@ -219,8 +235,11 @@ static status after_success(struct planning *k, struct rounds *h, const struct s
         return st;
     int64_t cost = plan_cost(k, &t), slack = k->budget_bytes - t.peak_bytes;
     bool dual = k->settings.dual, fits = dual || slack >= 0;
-    if (t.peak_bytes < h->least.peak_bytes)
+    if (t.peak_bytes < h->least.peak_bytes) {
         h->least = t;
+        h->min_peak_steps = s->steps;
+        h->min_peak_problem = h->r;
+    }
     bool better = fits && (!best->problem || cost < best->cost);
     if (better)
         *best = (struct plan_incumbent){h->r, *s, cost, t};
@@ -283,7 +302,7 @@ status plan_search(struct planning *k, struct plan_incumbent *best) {
             return st;
     }
     if (!best->problem)
-        return plan_verdict_refuse(k, &h.least);
+        return refuse(k, &h);
     bool free_too = k->settings.dual && may_free_order(k) && !is_over(k);
     return free_too ? try_free_order(k, &h, best) : ST_OK;
 }

@@ -47,7 +47,8 @@ status plan_apply(struct planning *k, struct model *m, const struct remat *r, st
 static bool needs_steering(const struct planning *k, const struct model *m, const struct trial *t) {
     int64_t budget = k->budget_bytes;
     return k->steers && m->is_wrapped && t->liveness_bytes < t->peak_bytes &&
-           (k->settings.dual || (t->peak_bytes > budget && t->liveness_bytes <= budget));
+           (k->settings.dual || k->steers_all ||
+            (t->peak_bytes > budget && t->liveness_bytes <= budget));
 }
 
 static status steer(struct planning *k, struct model *m, struct arena *a, struct trial *out) {
