@@ -82,8 +82,8 @@ static bool change_slice_axis(struct play *p, struct node *n) {
     return true;
 }
 
-static bool is_joint(const struct play *p, const struct node *n) {
-    if (n->op != OP_Concat || n->n_in < 2)
+static bool joins(const struct play *p, const struct node *n, enum op op) {
+    if (n->op != op || n->n_in < 2)
         return false;
     for (uint32_t k = 0; k < n->n_in; k++) {
         const char *name = graph_value(p->m->graph, n->in[k])->name;
@@ -94,7 +94,7 @@ static bool is_joint(const struct play *p, const struct node *n) {
 }
 
 static bool drop_piece(struct play *p, struct node *n) {
-    if (!is_joint(p, n))
+    if (!joins(p, n, OP_Concat) && !joins(p, n, OP_Sum))
         return false;
     uint32_t at = (uint32_t)below(p, n->n_in);
     for (uint32_t k = at; k + 1 < n->n_in; k++)
@@ -104,7 +104,7 @@ static bool drop_piece(struct play *p, struct node *n) {
 }
 
 static bool repeat_piece(struct play *p, struct node *n) {
-    if (!is_joint(p, n))
+    if (!joins(p, n, OP_Concat) && !joins(p, n, OP_Sum))
         return false;
     uint32_t at = (uint32_t)below(p, n->n_in - 1);
     n->in[at] = n->in[at + 1];
@@ -112,7 +112,7 @@ static bool repeat_piece(struct play *p, struct node *n) {
 }
 
 static bool swap_pieces(struct play *p, struct node *n) {
-    if (!is_joint(p, n))
+    if (!joins(p, n, OP_Concat))
         return false;
     uint32_t at = (uint32_t)below(p, n->n_in - 1);
     value_id first = n->in[at];
