@@ -17,7 +17,7 @@ import onnx
 import torch
 from onnx import TensorProto, numpy_helper
 from torch import nn
-from torchvision.models import inception, resnet, vgg
+from torchvision.models import AlexNet, inception, resnet, vgg
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "runtime"))
 from models import Lstm, Transformer, UNet, seed_dropouts  # noqa: E402
@@ -41,6 +41,7 @@ def words(length):
 
 # name -> (model, input, axis of the batch)
 NETWORKS = {
+    "alexnet": (AlexNet, images(224), 0),
     "vgg16": (vgg.vgg16, images(224), 0),
     "vgg19": (vgg.vgg19, images(224), 0),
     "resnet50": (resnet.resnet50, images(224), 0),

@@ -5,7 +5,7 @@ import os
 import subprocess
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-BATCHES = {"vgg16": 64, "vgg19": 64, "resnet50": 128, "inception_v3": 128, "bert24": 16, "lstm": 512, "unet": 32}
+BATCHES = {"alexnet": 512, "vgg16": 64, "vgg19": 64, "resnet50": 128, "inception_v3": 128, "bert24": 16, "lstm": 512, "unet": 32}
 BLIND = ["--no-recompute", "--no-duplicates", "--no-offload"]
 
 
