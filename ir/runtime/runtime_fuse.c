@@ -1,15 +1,21 @@
 // Model of the fusions of ONNX Runtime's optimization levels extended and all that change peak
 // memory. Each removes a tensor that exists at the levels disabled and basic:
+//   - the five nodes of a Gelu by Erf, and x * Sigmoid(x), also with a scaled x: Gelu, QuickGelu;
 //   - Conv or Gemm with an activation that is the only reader of its result: FusedConv, FusedGemm;
 //   - MatMul with a multiplication by a scalar constant, of its result or of an operand;
 //   - MatMul with a Transpose of the last two dimensions of an operand: FusedMatMul reads the
 //     operand of the Transpose, whose lifetime grows; the Transpose is removed unless it has other
 //     readers.
-// Pattern matching in two passes over the order: operands of MatMul first, then the operations on
-// results. Other fusions need known shapes; passes/rewrite hides shapes, which prevents them.
+// Pattern matching in three passes over the order: activations first, then operands of MatMul, then
+// the operations on results. Other fusions need known shapes; passes/rewrite hides shapes, which
+// prevents them.
 #include "ir/runtime/runtime_fuse.h"
 
 #include <assert.h>
+#include <math.h>
+
+#define SQRT_2       1.4142135623730951
+#define NUMBER_ERROR 1e-5
 
 struct fuse {
     struct graph *g;
@@ -79,6 +85,90 @@ static status fuse_result(struct fuse *f, node_id id) {
     return fits ? absorb(f, before, graph_value(f->g, n->in[k])->def, id) : ST_OK;
 }
 
+// Whether operand k is a constant of about this value.
+static bool is_number(const struct fuse *f, const struct node *n, uint32_t k, double number) {
+    double *at;
+    return is_scalar(f, n, k) &&
+           tensor_reals(graph_value(f->g, n->in[k])->init, f->a, f->d, &at) == ST_OK &&
+           fabs(*at - number) < NUMBER_ERROR * number;
+}
+
+// The operand that this node combines with the number; n_in: it does no such thing.
+static uint32_t beside_number(const struct fuse *f, const struct node *n, enum op op,
+                              double number) {
+    if (n->op != op || n->n_in != 2)
+        return n->n_in;
+    if (is_number(f, n, 1, number))
+        return 0;
+    return op != OP_Div && is_number(f, n, 0, number) ? 1 : n->n_in;
+}
+
+// The operand through which only this node reads the result of an `op`; n_in: there is none.
+static uint32_t sole_operand(const struct fuse *f, const struct node *n, enum op op) {
+    uint32_t k = 0;
+    const struct node *producer;
+    while (k < n->n_in && (!(producer = sole_producer(f, n->in[k])) || producer->op != op))
+        k++;
+    return k;
+}
+
+// Gives the chain of nodes that ends with `last`, each the sole reader of the one before, to its
+// first node.
+static status absorb_chain(struct fuse *f, const node_id *chain, size_t n, node_id last) {
+    status st = ST_OK;
+    for (size_t i = 1; i <= n && !st; i++)
+        st = absorb(f, graph_node(f->g, chain[0]), chain[0], i < n ? chain[i] : last);
+    return st;
+}
+
+// x / sqrt(2), Erf, + 1, * x, * 0.5
+static status fuse_gelu(struct fuse *f, node_id id) {
+    struct graph *g = f->g;
+    const struct node *last = graph_node(g, id);
+    uint32_t k = beside_number(f, last, OP_Mul, 0.5);
+    const struct node *product = k < last->n_in ? sole_producer(f, last->in[k]) : NULL;
+    uint32_t j = product && product->op == OP_Mul ? sole_operand(f, product, OP_Add) : UINT32_MAX;
+    if (!product || product->op != OP_Mul || j >= product->n_in || !is_f32(f, last->out[0]))
+        return ST_OK;
+    const struct node *sum = graph_node(g, graph_value(g, product->in[j])->def);
+    uint32_t i = beside_number(f, sum, OP_Add, 1);
+    const struct node *erf = i < sum->n_in ? sole_producer(f, sum->in[i]) : NULL;
+    const struct node *part = erf && erf->op == OP_Erf ? sole_producer(f, erf->in[0]) : NULL;
+    uint32_t x = part ? beside_number(f, part, OP_Div, SQRT_2) : UINT32_MAX;
+    if (part && x >= part->n_in)
+        x = beside_number(f, part, OP_Mul, 1 / SQRT_2);
+    if (!part || x >= part->n_in || part->in[x].i != product->in[1 - j].i)
+        return ST_OK;
+    node_id chain[] = {graph_value(g, erf->in[0])->def, graph_value(g, sum->in[i])->def,
+                       graph_value(g, product->in[j])->def, graph_value(g, last->in[k])->def};
+    f->n_reads[part->in[x].i]--;
+    return absorb_chain(f, chain, sizeof chain / sizeof *chain, id);
+}
+
+// x * Sigmoid(x)
+static status fuse_quick_gelu(struct fuse *f, node_id id) {
+    struct graph *g = f->g;
+    const struct node *last = graph_node(g, id);
+    uint32_t k = last->op == OP_Mul && last->n_in == 2 ? sole_operand(f, last, OP_Sigmoid) : 2;
+    if (k >= 2 || !is_f32(f, last->out[0]))
+        return ST_OK;
+    node_id chain[2] = {graph_value(g, last->in[k])->def};
+    size_t n = 1;
+    const struct node *sigmoid = graph_node(g, chain[0]), *scale = sole_producer(f, sigmoid->in[0]);
+    uint32_t through = scale ? scaled_operand(f, scale) : 0;
+    value_id x = sigmoid->in[0];
+    if (scale && scale->op == OP_Mul && through < scale->n_in) {
+        chain[1] = chain[0];
+        chain[0] = graph_value(g, x)->def;
+        x = scale->in[through];
+        n = 2;
+    }
+    if (x.i != last->in[1 - k].i)
+        return ST_OK;
+    f->n_reads[x.i]--;
+    return absorb_chain(f, chain, n, id);
+}
+
 static bool swaps_last_two(const struct node *n) {
     const struct attr *perm = node_attr(n, "perm");
     if (n->op != OP_Transpose || !perm || perm->kind != ATTR_INTS || perm->n < 2)
@@ -136,6 +226,11 @@ status runtime_fuse(struct graph *g, struct arena *a, struct diags *d) {
         for (uint32_t k = 0; k < n->n_in; k++)
             f.n_reads[n->in[k].i]++;
         node_captured(g, g->order.at[i], count_read, f.n_reads);
+    }
+    for (size_t i = 0; i < g->order.n && !st; i++) {
+        st = fuse_gelu(&f, g->order.at[i]); // at the last of its nodes: none of them is removed
+        if (!st && !graph_node(g, g->order.at[i])->removed)
+            st = fuse_quick_gelu(&f, g->order.at[i]);
     }
     for (size_t i = 0; i < g->order.n && !st; i++)
         if (!graph_node(g, g->order.at[i])->removed)
