@@ -35,6 +35,13 @@ struct graph *graph_new(struct model *m, struct graph *outer) {
     return ok ? g : NULL;
 }
 
+bool graph_reserve(struct graph *g, size_t n_values, size_t n_nodes) {
+    struct arena *a = g->model->arena;
+    return VEC_RESERVE(a, &g->values, g->values.n + n_values) &&
+           VEC_RESERVE(a, &g->nodes, g->nodes.n + n_nodes) &&
+           VEC_RESERVE(a, &g->order, g->order.n + n_nodes);
+}
+
 int64_t model_opset(const struct model *m, const char *domain) {
     assert(m && domain);
     bool standard = !*domain || strcmp(domain, "ai.onnx") == 0;

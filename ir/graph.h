@@ -183,6 +183,8 @@ struct model {
 struct model *model_new(struct arena *a, struct pool *names);
 void model_close(struct model *m); // closes its files; may be NULL; the caller frees the arena
 struct graph *graph_new(struct model *m, struct graph *outer);
+// Room for so many more, of a graph whose size is known. False: out of memory.
+bool graph_reserve(struct graph *g, size_t n_values, size_t n_nodes);
 int64_t model_opset(const struct model *m, const char *domain); // 0: not imported
 
 static inline struct value *graph_value(const struct graph *g, value_id v) {

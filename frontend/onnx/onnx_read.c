@@ -28,34 +28,60 @@ static void unpack_free(void *data, void *block) {
     (void)block;
 }
 
-static status unpack(const struct source *s, struct arena *scratch, struct diags *d,
-                     struct wire_scan *scan, Onnx__ModelProto **out) {
+// The scan and the slim copy, in the arena `brief`.
+static status make_slim(const struct source *s, struct arena *brief, struct diags *d,
+                        struct wire_scan *scan, uint8_t **slim) {
     const ProtobufCMessageDescriptor *top = &onnx__model_proto__descriptor;
-    uint8_t *slim = NULL;
-    status st = wire_scan(s, top, scratch, d, scan);
+    status st = wire_scan(s, top, brief, d, scan);
     if (!st)
-        st = wire_slim(s, scan, scratch, d, &slim);
+        st = wire_slim(s, scan, brief, d, slim);
     if (!st && s->fd >= 0) {
         // The file may have changed between scan and copy: scan the very bytes that protobuf-c
         // unpacks.
         struct source copy = {
-            .path = s->path, .fd = -1, .memory = slim, .n_bytes = scan->slim_bytes};
+            .path = s->path, .fd = -1, .memory = *slim, .n_bytes = scan->slim_bytes};
+        struct arena unread = arena_make(brief->mem);
         struct wire_scan again;
-        st = wire_scan(&copy, top, scratch, d, &again);
+        st = wire_scan(&copy, top, &unread, d, &again);
+        arena_free(&unread);
     }
-    if (st)
-        return st;
+    return st;
+}
+
+// What the model is made from outlives the arena of the scan.
+static bool keep_lifts(struct wire_scan *scan, struct arena *a) {
+    size_t size = sizeof(struct wire_lift);
+    scan->payloads.at = arena_copy(a, scan->payloads.at, scan->payloads.n * size);
+    scan->training.at = arena_copy(a, scan->training.at, scan->training.n * size);
+    scan->payloads.cap = scan->payloads.n;
+    scan->training.cap = scan->training.n;
+    scan->edits.at = NULL;
+    scan->edits.n = scan->edits.cap = 0;
+    return scan->payloads.at && scan->training.at;
+}
+
+static status unpack(const struct source *s, struct arena *scratch, struct diags *d,
+                     struct wire_scan *scan, Onnx__ModelProto **out) {
+    struct arena brief = arena_make(scratch->mem);
+    uint8_t *slim = NULL;
+    status st = make_slim(s, &brief, d, scan, &slim);
     struct unpacking u = {.arena = scratch};
     ProtobufCAllocator allocator = {
         .alloc = unpack_alloc, .free = unpack_free, .allocator_data = &u};
-    *out = (Onnx__ModelProto *)protobuf_c_message_unpack(top, &allocator, (size_t)scan->slim_bytes,
-                                                         slim);
-    if (*out)
-        return ST_OK;
-    return u.out_of_memory ? diag_out_of_memory(d)
-                           : diag_error(d, DIAG_INTERNAL, loc_file(s->path),
-                                        "protobuf-c cannot unpack a message that the wire guard "
-                                        "accepted; please report this");
+    if (!st) {
+        *out = (Onnx__ModelProto *)protobuf_c_message_unpack(
+            &onnx__model_proto__descriptor, &allocator, (size_t)scan->slim_bytes, slim);
+        u.out_of_memory |= !keep_lifts(scan, scratch);
+    }
+    arena_free(&brief);
+    if (st)
+        return st;
+    if (u.out_of_memory)
+        return diag_out_of_memory(d);
+    return *out ? ST_OK
+                : diag_error(d, DIAG_INTERNAL, loc_file(s->path),
+                             "protobuf-c cannot unpack a message that the wire guard accepted; "
+                             "please report this");
 }
 
 static struct opset *read_opsets(struct reader *r, Onnx__OperatorSetIdProto *const *at, size_t n) {

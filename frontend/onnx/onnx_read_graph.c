@@ -215,6 +215,13 @@ static void read_infos(struct reader *r, const struct reader_path *where, struct
     }
 }
 
+static void reserve(struct reader *r, struct graph *g, const Onnx__GraphProto *p) {
+    size_t n_values = p->n_input + p->n_initializer;
+    for (size_t i = 0; i < p->n_node; i++)
+        n_values += p->node[i]->n_output;
+    check_memory(r, graph_reserve(g, n_values, p->n_node));
+}
+
 void reader_graph(struct reader *r, const struct reader_path *in, struct graph *g,
                   const Onnx__GraphProto *p) {
     struct reader_path where = {.in = in, .name = p->name};
@@ -222,6 +229,7 @@ void reader_graph(struct reader *r, const struct reader_path *in, struct graph *
     g->doc = reader_name(r, p->doc_string);
     g->metadata = reader_pairs(r, p->metadata_props, p->n_metadata_props);
     g->extra = reader_extra(r, &p->base);
+    reserve(r, g, p);
     define_inputs(r, &where, g, p);
     read_inits(r, &where, g, p);
     define_outputs(r, &where, g, p->node, p->n_node);

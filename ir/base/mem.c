@@ -114,16 +114,19 @@ void *arena_copy(struct arena *a, const void *from, size_t n_bytes) {
     return p;
 }
 
-bool vec_room(struct arena *a, void **at, size_t n, size_t *cap, size_t size) {
-    if (n < *cap)
+bool vec_reserve(struct arena *a, void **at, size_t n, size_t *cap, size_t n_all, size_t size) {
+    if (n_all <= *cap)
         return true;
-    size_t grown = *cap ? *cap * 2 : VEC_FIRST;
-    void *p = arena_array(a, grown, size);
+    void *p = arena_array(a, n_all, size);
     if (!p)
         return false;
     if (n)
         memcpy(p, *at, n * size);
     *at = p;
-    *cap = grown;
+    *cap = n_all;
     return true;
+}
+
+bool vec_room(struct arena *a, void **at, size_t n, size_t *cap, size_t size) {
+    return n < *cap || vec_reserve(a, at, n, cap, *cap ? *cap * 2 : VEC_FIRST, size);
 }

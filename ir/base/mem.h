@@ -64,4 +64,9 @@ void *arena_copy(struct arena *a, const void *from, size_t n_bytes);
          ? ((v)->at[(v)->n++] = (__VA_ARGS__), true)                                               \
          : false)
 
+// Room for so many elements in all. False: out of memory, and the array is as before.
+#define VEC_RESERVE(a, v, n_all)                                                                   \
+    vec_reserve((a), (void **)&(v)->at, (v)->n, &(v)->cap, (n_all), sizeof *(v)->at)
+
+bool vec_reserve(struct arena *a, void **at, size_t n, size_t *cap, size_t n_all, size_t size);
 bool vec_room(struct arena *a, void **at, size_t n, size_t *cap, size_t size);
