@@ -85,9 +85,11 @@ void diags_take(struct diags *to, const struct diags *from) {
         diag_addf(to, x->severity, x->code, x->where, "%s", x->text);
     }
     to->n_dropped += from->n_dropped;
+    to->ran_out |= from->ran_out;
 }
 
 status diag_out_of_memory(struct diags *d) {
+    d->ran_out = true;
     return diag_error(d, DIAG_LIMIT, loc_none(), "out of memory");
 }
 

@@ -59,6 +59,7 @@ struct diags {
     VEC(struct diag) list;
     size_t n_errors, n_dropped; // dropped: over LIMIT_DIAGS, or out of memory
     status worst;               // of the first error; what the run ends with
+    bool ran_out;               // of memory, whatever else was reported
 };
 
 struct diags diags_make(struct arena *a);

@@ -110,6 +110,7 @@ static int64_t share_of(const struct place_search *s, int32_t rung) {
 static void run_chain(void *context, int32_t index) {
     struct place_search *s = context;
     struct place_chain *ch = &s->chain[index];
+    ch->n_done = 0;
     if (ch->failed)
         return;
     int64_t before = ch->mc.n_worse;
@@ -233,9 +234,17 @@ static status run_round(struct place_search *s, int32_t n_threads) {
     if (s->work > 0 && left < s->in_round)
         s->in_round = left;
     parallel_run(n_threads, s->n_chains, run_chain, s);
-    for (int32_t k = 0; k < s->n_chains; k++)
-        out->n_proposals += s->chain[k].n_done;
+    int64_t n_done = 0;
+    bool lacks_memory = false;
+    for (int32_t k = 0; k < s->n_chains; k++) {
+        n_done += s->chain[k].n_done;
+        lacks_memory = lacks_memory || s->chain[k].failed;
+    }
+    out->n_proposals += n_done;
     out->n_rounds++;
+    // The rest of the work can be the share of a chain that no longer runs.
+    if (n_done == 0 && lacks_memory && !stop_now(s->stop))
+        return diag_out_of_memory(s->diags);
     status st = collect(s);
     adapt(s);
     if (s->options->exchange)

@@ -42,7 +42,7 @@ static status measure(struct model *m, struct pass_context *c, struct arena *kee
     runtime_print_top(&top, m, &r);
     out->n_bytes = runtime_default_peak(&r);
     out->top = str_text(&top);
-    return ST_OK;
+    return top.failed ? diag_out_of_memory(c->diags) : ST_OK;
 }
 
 // Errors are those of the copy: they end up in out->why. Only lack of memory is passed on.
@@ -66,8 +66,9 @@ static status find_peak(const struct model *m, const struct pass_context *outer,
         if (own.list.at[i].severity == DIAG_ERROR)
             out->why =
                 arena_copy(outer->arena, own.list.at[i].text, strlen(own.list.at[i].text) + 1);
+    bool ran_out = !ok || own.ran_out || (st && !out->why);
     arena_free(&scratch);
-    return ok ? ST_OK : diag_out_of_memory(outer->diags);
+    return ran_out ? diag_out_of_memory(outer->diags) : ST_OK;
 }
 
 status inspect_peaks(const struct model *m, struct pass_context *c, struct inspect_peaks *out) {
