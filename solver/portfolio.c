@@ -3,6 +3,8 @@
 // proves bounds, finds what the chains miss, and ends the run when the gap is closed. Before it the
 // linear relaxations are rounded, after it the best schedule is improved window by window.
 //
+// A problem of few nodes is first solved exactly, if that takes moments.
+//
 // When the order is free, the given order comes first, with a part of the effort: it is a far
 // smaller space, so good schedules are found soon, and what is found is where the search through
 // other orders begins. So a free order is never worse than the given one with that part of the
@@ -17,6 +19,7 @@
 
 #include "solver/anneal/chains.h"
 #include "solver/cuts/any_order.h"
+#include "solver/exhaust/exhaust.h"
 #include "solver/methods.h"
 #include "solver/mip/ilp.h"
 #include "solver/mip/lns.h"
@@ -33,6 +36,8 @@ enum {
     ROUNDING_MAX_NODES = 1000, // nodes of a problem whose relaxations are rounded
     ROUNDING_SMALL = 600,      // nodes and edges, when work is limited
     WINDOW_MAX_NODES = 3000,   // nodes of a problem that is improved window by window
+    EXHAUST_STATES = 2000000,  // of the exact search of a small problem,
+    EXHAUST_PART = 4,          // in one of so many parts of the work or time
     POLISH_NODES = 600,        // a problem of so many is worth some rounds ...
     POLISH_ROUNDS = 4, // ... even when the start is within the gap already: they take moments
 };
@@ -196,12 +201,27 @@ static status search_free(struct portfolio *f, struct solve_run *r, int64_t work
     return st == ST_OK ? search(f, work - part + left, &left) : st;
 }
 
+// A small problem is solved exactly at once, unless that takes longer than a second or two.
+static void exhaust(struct solve_run *r, int64_t *work) {
+    struct stop stop = stop_child(r->stop, stop_seconds_left(r->stop) / EXHAUST_PART);
+    struct solve_run part = *r;
+    int64_t max_states = EXHAUST_STATES, n_states;
+    if (r->options->work > 0 && *work / EXHAUST_PART < max_states)
+        max_states = *work / EXHAUST_PART;
+    part.stop = &stop;
+    exhaust_run(&part, max_states, &n_states);
+    *work -= n_states;
+}
+
 status method_portfolio(struct solve_run *r) {
     struct portfolio *f = ARENA_NEW(r->arena, struct portfolio);
     if (!f)
         return diag_out_of_memory(r->diags);
     int64_t work = r->options->work, left;
     work = work > INT64_MAX / WORK_UNIT ? INT64_MAX : work * WORK_UNIT;
+    exhaust(r, &work);
+    if (solve_over(r))
+        return ST_OK;
     status st = r->options->free_order ? search_free(f, r, work) : search_given(f, r, work, &left);
     chains_free(&f->chains);
     return st;
