@@ -39,6 +39,13 @@ struct place_options {
 
 struct place_options place_defaults(void);
 
+// Lower bounds over all strategies, whatever is recomputed, duplicated or offloaded. False: out of
+// memory.
+struct place_bounds {
+    int64_t makespan_cost, load_cost;
+};
+bool place_bounds(const struct placement *p, struct mem *mem, struct place_bounds *out);
+
 // A point of the best-so-far curve.
 struct place_event {
     double value; // of the objective

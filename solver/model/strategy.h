@@ -37,6 +37,8 @@ struct strategy_facts {
     int64_t energy;          // busy time by power, over all devices
     int64_t excess_bytes;    // over the memory of the places, summed; 0: it fits
     int64_t *start, *finish; // per task
+    // Lower bounds over all strategies, filled in by the caller of a replay; 0: not known.
+    int64_t makespan_bound, load_bound;
 };
 
 // Tasks for an assignment: node v runs, in the order `order` (NULL: as numbered), on every device d

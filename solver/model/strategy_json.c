@@ -209,6 +209,10 @@ static void add_facts(struct json_writer *w, const struct placement *p,
     json_write_int(w, "load", f->load_cost);
     json_write_int(w, "moved_bytes", f->moved_bytes);
     json_write_int(w, "energy", f->energy);
+    if (f->makespan_bound > 0)
+        json_write_int(w, "makespan_bound", f->makespan_bound);
+    if (f->load_bound > 0)
+        json_write_int(w, "load_bound", f->load_bound);
     json_write_line(w);
     json_write_object(w, "peak_bytes");
     for (int32_t k = 0; k < p->n_places; k++)

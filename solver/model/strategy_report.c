@@ -62,6 +62,16 @@ static void add_place(struct str *out, struct str *cell, const struct placement 
     str_add_char(out, '\n');
 }
 
+// A time, and how far it is from its lower bound, if one is known.
+static void add_bounded(struct str *out, const struct placement *p, int64_t time, int64_t bound) {
+    strategy_add_time(out, p, time);
+    if (bound <= 0 || time <= 0)
+        return;
+    str_add(out, " (lower bound ");
+    strategy_add_time(out, p, bound);
+    str_addf(out, ", optimality gap %.2f %%)", 100.0 * (double)(time - bound) / (double)time);
+}
+
 void strategy_report(struct str *out, const struct placement *p, const struct strategy *s,
                      const struct strategy_facts *f) {
     struct str cell = str_make(out->arena);
@@ -84,9 +94,9 @@ void strategy_report(struct str *out, const struct placement *p, const struct st
         n_offloads += s->at[k].place == p->host;
     }
     str_add(out, "makespan         ");
-    strategy_add_time(out, p, f->makespan_cost);
+    add_bounded(out, p, f->makespan_cost, f->makespan_bound);
     str_add(out, "\ntime per sample  ");
-    strategy_add_time(out, p, f->load_cost);
+    add_bounded(out, p, f->load_cost, f->load_bound);
     str_addf(out, "\nruns             %d of %d nodes\nmoved            ", n_runs, p->graph.n);
     str_add_bytes(out, f->moved_bytes);
     str_addf(out, " in %d transfers, %d of them to the host\n", n_fetches, n_offloads);

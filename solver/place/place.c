@@ -352,7 +352,10 @@ static status search(struct place_search *s) {
             (long long)s->out->n_refused);
     if (s->out->best.n == 0)
         return ST_NO_PLAN;
-    return strategy_check(s->p, &s->out->best, s->arena, s->diags, &s->out->facts);
+    st = strategy_check(s->p, &s->out->best, s->arena, s->diags, &s->out->facts);
+    s->out->facts.makespan_bound = s->bounds.makespan_cost;
+    s->out->facts.load_bound = s->bounds.load_cost;
+    return st;
 }
 
 status place(const struct placement *p, const struct place_options *options,
@@ -362,13 +365,17 @@ status place(const struct placement *p, const struct place_options *options,
     int64_t now = stop_clock_ns();
     assert(p->n_devices > 0 && (options->n_initial == 0 || options->initial));
     uint64_t rank = options->team ? (uint64_t)options->team->rank : 0;
-    *out = (struct place_result){.value = INFINITY,
-                                 .bound = place_bound(p, &options->objective, a->mem)};
+    struct place_bounds bounds;
+    if (!place_bounds(p, a->mem, &bounds))
+        return diag_out_of_memory(d);
+    *out =
+        (struct place_result){.value = INFINITY, .bound = place_bound_within(p, options, &bounds)};
     struct place_search s = {.p = p,
                              .options = options,
                              .hooks = hooks,
                              .arena = a,
                              .diags = d,
+                             .bounds = bounds,
                              .stop = &stop,
                              .caller_stop = hooks->stop ? hooks->stop : &stop,
                              .start_ns = now,

@@ -4,9 +4,13 @@
 //   - a load below the mean over all devices of the total time, or below the time that the nodes of
 //     one group take on the device that is fastest for them;
 //   - a makespan below that, or below the longest path of the graph.
+// Packing (place_pack.c) and, for few nodes, all assignments (place_least.c) raise the bound on the
+// load. All of them leave out what can only add to the objective: so they hold for duplicates,
+// recomputation and offload, whatever fits the memory.
 #include <assert.h>
 #include <math.h>
 
+#include "solver/place/place_bound_parts.h"
 #include "solver/place/place_state.h"
 
 // The time of a group on the device that is fastest for it.
@@ -59,16 +63,24 @@ static int64_t longest_path(const struct placement *p, struct arena *scratch) {
     return longest;
 }
 
-double place_bound(const struct placement *p, const struct mcmc_objective *o, struct mem *mem) {
+bool place_bounds(const struct placement *p, struct mem *mem, struct place_bounds *out) {
     assert(p->n_devices > 0);
-    if (o->goal == MCMC_CUSTOM)
+    struct arena scratch = arena_make(mem);
+    int64_t bound = load_bound(p), least = place_bound_least(p, true);
+    int64_t path = longest_path(p, &scratch);
+    bool ok = path >= 0 && (least > 0 || place_bound_pack(p, mem, &bound));
+    arena_free(&scratch);
+    bound = least > bound ? least : bound;
+    *out = (struct place_bounds){path > bound ? path : bound, bound};
+    return ok;
+}
+
+double place_bound_within(const struct placement *p, const struct place_options *o,
+                          const struct place_bounds *bounds) {
+    int64_t least = o->allowed.duplicates ? 0 : place_bound_least(p, false);
+    bool latency = o->objective.goal == MCMC_LATENCY;
+    int64_t bound = latency ? bounds->makespan_cost : bounds->load_cost;
+    if (o->objective.goal == MCMC_CUSTOM)
         return -INFINITY;
-    int64_t bound = load_bound(p);
-    if (o->goal == MCMC_LATENCY) {
-        struct arena scratch = arena_make(mem);
-        int64_t path = longest_path(p, &scratch);
-        bound = path > bound ? path : bound;
-        arena_free(&scratch);
-    }
-    return (double)bound;
+    return (double)(least > bound ? least : bound);
 }

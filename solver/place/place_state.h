@@ -31,6 +31,7 @@ struct place_search {
     const struct place_hooks *hooks;
     struct arena *arena;
     struct diags *diags;
+    struct place_bounds bounds;
     const struct stop *stop;  // of the running phase, a child of
     struct stop *caller_stop; // raised when another rank of the team is stopped
     struct place_chain *chain;
@@ -71,8 +72,10 @@ status place_keep_better_initial(struct place_search *s);
 bool place_swaps(double temperature_a, double cost_a, double temperature_b, double cost_b,
                  double unit);
 
-// No strategy has a lower value of the objective (place_bound.c); -INFINITY: no bound is known.
-double place_bound(const struct placement *p, const struct mcmc_objective *o, struct mem *mem);
+// No strategy that the options allow has a lower value of the objective (place_bound.c); -INFINITY:
+// no bound is known.
+double place_bound_within(const struct placement *p, const struct place_options *o,
+                          const struct place_bounds *bounds);
 
 struct place_totals place_own_totals(const struct place_search *s);
 

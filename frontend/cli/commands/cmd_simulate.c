@@ -5,6 +5,7 @@
 #include "frontend/cli/commands/place_stages.h"
 #include "solver/check/strategy_check.h"
 #include "solver/model/strategy_report.h"
+#include "solver/place.h"
 
 static status read_both(struct cli *c, struct placement *p, struct strategy *s) {
     struct source *problem = NULL, *strategy = NULL;
@@ -24,11 +25,16 @@ static status simulate_plain(struct cli *c) {
     struct placement p;
     struct strategy s;
     struct strategy_facts f;
+    struct place_bounds bounds;
     status st = read_both(c, &p, &s);
     if (st == ST_OK)
         st = strategy_replay(&p, &s, &c->arena, &c->diags, &f);
+    if (st == ST_OK && !place_bounds(&p, &c->mem, &bounds))
+        st = diag_out_of_memory(&c->diags);
     if (st != ST_OK)
         return st;
+    f.makespan_bound = bounds.makespan_cost;
+    f.load_bound = bounds.load_cost;
     const char *path = options_text(&c->options, "output");
     if (!path || strcmp(path, "-") != 0)
         strategy_report(&c->out, &p, &s, &f);
