@@ -2,8 +2,13 @@
 // devices, from which strategy_assign makes the tasks.
 #include "solver/place.h"
 
-#include "solver/place/place_list.h"
 #include <assert.h>
+#include <string.h>
+
+#include "solver/place/place_list.h"
+#include "solver/place/place_split.h"
+
+enum { SPLIT_MAX_GROUPS = 3000 };
 
 struct maker {
     const struct placement *p;
@@ -58,7 +63,7 @@ static bool fill(struct maker *s, int64_t max_cost) {
     return true;
 }
 
-// Minimizes the largest load by bisection.
+// Minimizes the largest load by bisection, without transfers.
 static void split(struct maker *s) {
     int64_t low = -1, high = 0;
     for (int32_t g = 0; g < s->p->n_groups; g++) {
@@ -80,6 +85,62 @@ static void split(struct maker *s) {
     }
     fill(s, high);
     finish(s, NULL);
+}
+
+// Nodes as a depth-first walk comes to them, each after its inputs; with `last` the walk begins at
+// the ends. Groups in the order of their first nodes.
+static bool walk(struct maker *s, bool last, int32_t *order) {
+    const struct problem *g = &s->p->graph;
+    const int32_t *start = last ? g->out_start : g->in_start, *of = last ? g->in_of : g->out_of;
+    const int32_t *next = last ? g->in_start : g->out_start;
+    int32_t *left = ARENA_ARRAY(s->scratch, int32_t, g->n), n_open = 0, n = 0;
+    int32_t *open = ARENA_ARRAY(s->scratch, int32_t, g->n);
+    bool *seen = ARENA_ARRAY(s->scratch, bool, s->p->n_groups);
+    if (!left || !open || !seen)
+        return false;
+    for (int32_t v = 0; v < g->n; v++) {
+        int32_t u = last ? v : g->n - 1 - v; // the first one is on top
+        left[u] = start[u + 1] - start[u];
+        if (left[u] == 0)
+            open[n_open++] = u;
+    }
+    while (n_open > 0) {
+        int32_t v = open[--n_open], group = s->p->group[v];
+        if (!seen[group])
+            order[n++] = group;
+        seen[group] = true;
+        for (int32_t e = next[v]; e < next[v + 1]; e++)
+            if (--left[of[e]] == 0)
+                open[n_open++] = of[e];
+    }
+    for (int32_t k = 0; last && k < n / 2; k++) {
+        int32_t other = order[k];
+        order[k] = order[n - 1 - k];
+        order[n - 1 - k] = other;
+    }
+    return true;
+}
+
+// The best split of three orders, as numbered and two walks, with the transfers in the load: the
+// one to begin with where transfers occupy the devices.
+static void split_moved(struct maker *s) {
+    const struct placement *p = s->p;
+    int32_t *order = ARENA_ARRAY(s->scratch, int32_t, p->n_groups);
+    int32_t *device = ARENA_ARRAY(s->scratch, int32_t, p->n_groups);
+    int64_t load, best = INT64_MAX;
+    s->ok = s->ok && order && device;
+    for (int32_t k = 0; s->ok && k < 3; k++) {
+        for (int32_t g = 0; g < p->n_groups; g++)
+            order[g] = g;
+        s->ok =
+            (k == 0 || walk(s, k == 2, order)) && place_split(p, order, s->scratch, device, &load);
+        if (s->ok && load < best) {
+            best = load;
+            memcpy(s->device, device, (size_t)p->n_groups * sizeof *device);
+        }
+    }
+    if (best != INT64_MAX)
+        finish(s, NULL);
 }
 
 // ---- One device ----
@@ -112,6 +173,8 @@ int32_t place_initial(const struct placement *p, bool duplicates, struct arena *
     s.ok = s.device != NULL;
     if (s.ok && s.n < max_n)
         split(&s);
+    if (s.ok && s.n < max_n && p->n_devices > 1 && p->n_groups <= SPLIT_MAX_GROUPS)
+        split_moved(&s);
     if (s.ok && s.n < max_n)
         list(&s, LIST_SEND);
     if (s.ok && s.n < max_n && duplicates && p->n_devices > 1)
