@@ -153,6 +153,19 @@ static void activations_are_fused(void **state) {
     expect_peaks(body, 1036 + 2000, 1036 + 1004);
 }
 
+// x * Sigmoid(x) is QuickGelu, which makes no gate. Shapes are not known, so that nothing is in
+// place.
+static void gates_are_fused(void **state) {
+    (void)state;
+    const char *body = "  infos ()\n  input %n : i64[0]\n  const %k : i64[4] = {1,1,10,25}\n"
+                       "  %c = Concat(%k, %n, axis=0) : i64[4]\n"
+                       "  %h = Reshape(%x, %c) : f32[1,1,10,25]\n"
+                       "  %a = Exp(%h) : f32[1,1,10,25]\n  %g = Sigmoid(%a) : f32[1,1,10,25]\n"
+                       "  %b = Mul(%g, %a) : f32[1,1,10,25]\n"
+                       "  %s = GlobalAveragePool(%b) : f32[1,1,1,1]\n  output %s\n";
+    expect_peaks(body, 1032 + 3000, 1032 + 2000);
+}
+
 // A FusedMatMul reads what the Transpose read.
 static void transposes_are_read_through(void **state) {
     (void)state;
@@ -222,6 +235,7 @@ int main(void) {
         cmocka_unit_test(outputs_are_held),
         cmocka_unit_test(what_nobody_reads_stays),
         cmocka_unit_test(activations_are_fused),
+        cmocka_unit_test(gates_are_fused),
         cmocka_unit_test(transposes_are_read_through),
         cmocka_unit_test(file_order_is_liveness),
         cmocka_unit_test(runs_of_a_session),
