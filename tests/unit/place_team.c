@@ -121,7 +121,7 @@ static void open_problem(struct scene *s, struct placement *p) {
     const struct random_shape shape = {
         .max_nodes = 40, .n_devices = 3, .groups = true, .sizes = true, .memory = 150};
     scene_open(s);
-    random_placement(s, 8, &shape, p);
+    random_placement(s, 11, &shape, p);
 }
 
 static void the_same_every_time(void **state) {
