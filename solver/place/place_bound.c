@@ -66,7 +66,7 @@ static int64_t longest_path(const struct placement *p, struct arena *scratch) {
 bool place_bounds(const struct placement *p, struct mem *mem, struct place_bounds *out) {
     assert(p->n_devices > 0);
     struct arena scratch = arena_make(mem);
-    int64_t bound = load_bound(p), least = place_bound_least(p, true);
+    int64_t bound = load_bound(p), least = place_bound_least(p, true, NULL);
     int64_t path = longest_path(p, &scratch);
     bool ok = path >= 0 && (least > 0 || place_bound_pack(p, mem, &bound));
     arena_free(&scratch);
@@ -77,7 +77,7 @@ bool place_bounds(const struct placement *p, struct mem *mem, struct place_bound
 
 double place_bound_within(const struct placement *p, const struct place_options *o,
                           const struct place_bounds *bounds) {
-    int64_t least = o->allowed.duplicates ? 0 : place_bound_least(p, false);
+    int64_t least = o->allowed.duplicates ? 0 : place_bound_least(p, false, NULL);
     bool latency = o->objective.goal == MCMC_LATENCY;
     int64_t bound = latency ? bounds->makespan_cost : bounds->load_cost;
     if (o->objective.goal == MCMC_CUSTOM)

@@ -8,5 +8,8 @@
 bool place_bound_pack(const struct placement *p, struct mem *mem, int64_t *bound);
 
 // The least largest load of any strategy, for few nodes on two devices (place_least.c); without
-// `duplicates`, of those where every node runs on one device. 0: nothing is proven.
-int64_t place_bound_least(const struct placement *p, bool duplicates);
+// `duplicates`, of those where every node runs on one device. `on`, unless NULL: of each node the
+// devices in a strategy of that load, the k-th bit for device k. 0: nothing is proven.
+int64_t place_bound_least(const struct placement *p, bool duplicates, int32_t *on);
+
+enum { PLACE_LEAST_MAX_NODES = 10 };

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "solver/place/place_bound_parts.h"
 #include "solver/place/place_list.h"
 #include "solver/place/place_split.h"
 
@@ -143,6 +144,19 @@ static void split_moved(struct maker *s) {
         finish(s, NULL);
 }
 
+// Few nodes: the assignment of least load of all.
+static void least(struct maker *s, bool duplicates) {
+    const struct placement *p = s->p;
+    int32_t set[PLACE_LEAST_MAX_NODES];
+    if (place_bound_least(p, duplicates, set) == 0)
+        return;
+    bool *on = ARENA_ARRAY(s->scratch, bool, (size_t)p->graph.n *(size_t)p->n_devices);
+    s->ok = on != NULL;
+    for (int32_t i = 0; s->ok && i < p->graph.n * p->n_devices; i++)
+        on[i] = set[i / p->n_devices] >> i % p->n_devices & 1;
+    s->ok = s->ok && strategy_assign(p, NULL, on, s->arena, &s->out[s->n++]);
+}
+
 // ---- One device ----
 
 static void single(struct maker *s, int32_t device) {
@@ -175,6 +189,8 @@ int32_t place_initial(const struct placement *p, bool duplicates, struct arena *
         split(&s);
     if (s.ok && s.n < max_n && p->n_devices > 1 && p->n_groups <= SPLIT_MAX_GROUPS)
         split_moved(&s);
+    if (s.ok && s.n < max_n)
+        least(&s, duplicates);
     if (s.ok && s.n < max_n)
         list(&s, LIST_SEND);
     if (s.ok && s.n < max_n && duplicates && p->n_devices > 1)

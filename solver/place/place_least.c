@@ -9,7 +9,7 @@
 #include "solver/place/place_bound_parts.h"
 
 enum {
-    MAX_NODES = 10,
+    MAX_NODES = PLACE_LEAST_MAX_NODES,
     MAX_RESOURCES = 16,
     MAX_LEAVES = 200000, // assignments and ways of transfers, after which there is no bound
     BOTH = 3,            // sets of devices
@@ -21,6 +21,7 @@ struct least {
     int32_t on[MAX_NODES]; // the set of devices of each node
     int64_t load[MAX_RESOURCES];
     int64_t best;
+    int32_t best_on[MAX_NODES];
     int64_t n_leaves;
 };
 
@@ -58,6 +59,7 @@ static void move_from(struct least *s, int32_t node) {
     if (node == p->graph.n) {
         s->n_leaves++;
         s->best = largest(s);
+        memcpy(s->best_on, s->on, sizeof s->on);
         return;
     }
     int32_t from = s->on[node] - 1, to = 1 - from;
@@ -119,12 +121,16 @@ static void assign(struct least *s, int32_t node, const int64_t bytes[2]) {
     }
 }
 
-int64_t place_bound_least(const struct placement *p, bool duplicates) {
+int64_t place_bound_least(const struct placement *p, bool duplicates, int32_t *on) {
     assert(p->n_devices > 0);
     struct least s = {.p = p, .duplicates = duplicates, .best = INT64_MAX};
     int64_t bytes[2] = {p->graph.persistent_bytes, p->graph.persistent_bytes};
     if (p->n_devices != 2 || p->graph.n > MAX_NODES || p->n_resources > MAX_RESOURCES)
         return 0;
     assign(&s, 0, bytes);
-    return s.n_leaves < MAX_LEAVES && s.best != INT64_MAX ? s.best : 0;
+    if (s.n_leaves >= MAX_LEAVES || s.best == INT64_MAX)
+        return 0;
+    if (on)
+        memcpy(on, s.best_on, (size_t)p->graph.n * sizeof *on);
+    return s.best;
 }
