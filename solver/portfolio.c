@@ -202,15 +202,16 @@ static status search_free(struct portfolio *f, struct solve_run *r, int64_t work
 }
 
 // A small problem is solved exactly at once, unless that takes longer than a second or two.
-static void exhaust(struct solve_run *r, int64_t *work) {
+static status exhaust(struct solve_run *r, int64_t *work) {
     struct stop stop = stop_child(r->stop, stop_seconds_left(r->stop) / EXHAUST_PART);
     struct solve_run part = *r;
     int64_t max_states = EXHAUST_STATES, n_states;
     if (r->options->work > 0 && *work / EXHAUST_PART < max_states)
         max_states = *work / EXHAUST_PART;
     part.stop = &stop;
-    exhaust_run(&part, max_states, &n_states);
+    status st = exhaust_run(&part, max_states, &n_states);
     *work -= n_states;
+    return st;
 }
 
 status method_portfolio(struct solve_run *r) {
@@ -219,10 +220,10 @@ status method_portfolio(struct solve_run *r) {
         return diag_out_of_memory(r->diags);
     int64_t work = r->options->work, left;
     work = work > INT64_MAX / WORK_UNIT ? INT64_MAX : work * WORK_UNIT;
-    exhaust(r, &work);
-    if (solve_over(r))
-        return ST_OK;
-    status st = r->options->free_order ? search_free(f, r, work) : search_given(f, r, work, &left);
+    status st = exhaust(r, &work);
+    if (st || solve_over(r))
+        return st;
+    st = r->options->free_order ? search_free(f, r, work) : search_given(f, r, work, &left);
     chains_free(&f->chains);
     return st;
 }

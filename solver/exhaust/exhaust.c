@@ -90,6 +90,7 @@ static void offer(struct search *s, int32_t index) {
         node_set run = state[k].done & ~before->done;
         found.at[--n] = node_lowest(run != 0 ? run : state[k].held & ~before->held);
     }
+    s->is_full |= !found.at;
     if (found.at)
         solve_offer(s->r, found, 'E');
     arena_free(&a);
@@ -129,24 +130,37 @@ static void search(struct search *s) {
     }
 }
 
-void exhaust_run(struct solve_run *r, int64_t max_states, int64_t *n_states) {
+// Under a limit on memory half of what is left; arrays that grow leave as much behind again.
+static int64_t most_states(const struct mem *mem) {
+    if (mem->limit_bytes == MEM_UNLIMITED)
+        return EXHAUST_MAX_STATES;
+    size_t one = sizeof(struct exhaust_state) + sizeof(struct exhaust_open) + 2 * sizeof(int32_t);
+    int64_t most = (mem->limit_bytes - mem->used_bytes) / (int64_t)(8 * one);
+    return most < EXHAUST_MAX_STATES ? most : EXHAUST_MAX_STATES;
+}
+
+status exhaust_run(struct solve_run *r, int64_t max_states, int64_t *n_states) {
     *n_states = 0;
     if (r->p->n > EXHAUST_MAX_NODES || solve_over(r))
-        return;
+        return ST_OK;
     struct arena a = arena_make(r->arena->mem);
     struct search *s = ARENA_NEW(&a, struct search);
-    if (s) {
-        int64_t cost = solve_best_cost(r);
+    bool ok = s && exhaust_store_open(&s->store, &a);
+    if (ok) {
+        int64_t cost = solve_best_cost(r), most = most_states(a.mem);
         s->r = r;
-        s->max_states = max_states < EXHAUST_MAX_STATES ? max_states : EXHAUST_MAX_STATES;
+        s->max_states = max_states < most ? max_states : most;
         s->limit_extra = cost == INT64_MAX ? NO_WAY : cost - r->base_cost;
         exhaust_model_make(&s->model, r);
         struct exhaust_state first = {0, 0, 0, -1, false};
-        if (exhaust_store_open(&s->store, &a) && exhaust_store_add(&s->store, &first, 0))
+        ok = exhaust_store_add(&s->store, &first, 0);
+        if (ok)
             search(s);
+        ok = ok && !s->is_full;
         *n_states = (int64_t)s->store.state.n;
     }
     arena_free(&a);
+    return ok ? ST_OK : diag_out_of_memory(r->diags);
 }
 
 status method_exact(struct solve_run *r) {
@@ -156,6 +170,5 @@ status method_exact(struct solve_run *r) {
                           "the exact search takes up to %d nodes, and the problem has %d; use "
                           "another --method",
                           EXHAUST_MAX_NODES, r->p->n);
-    exhaust_run(r, EXHAUST_MAX_STATES, &n_states);
-    return ST_OK;
+    return exhaust_run(r, EXHAUST_MAX_STATES, &n_states);
 }

@@ -17,5 +17,5 @@ enum { EXHAUST_MAX_NODES = 64 }; // a set of nodes is a word
 // Searches at most max_states states, in the kind of order that the run asks for, and offers what
 // it finds and proves with letter 'E'. *n_states is how many it made: a measure of its work that
 // depends on nothing but the problem, the budget and the incumbent. Problems of too many nodes are
-// left alone. Out of memory is no error here: the search ends.
-void exhaust_run(struct solve_run *r, int64_t max_states, int64_t *n_states);
+// left alone.
+status exhaust_run(struct solve_run *r, int64_t max_states, int64_t *n_states);
