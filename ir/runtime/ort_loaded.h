@@ -13,8 +13,12 @@
 // (passes/rewrite/wrap.c).
 int64_t ort_loaded_bytes(const struct graph *g, bool is_wrapped);
 
-// The same without the initializers.
+// The same without the initializers, but with what kernels make of them.
 int64_t ort_loaded_graph_bytes(const struct graph *g, bool is_wrapped);
+
+// Whether the kernel of a product packs its second operand, a constant matrix, when the session is
+// made, and how much that takes. Each node makes a copy of its own.
+bool ort_packs(const struct graph *g, const struct node *n, int64_t *n_bytes);
 
 // Less than ort_loaded_graph_bytes of any graph with these inputs and outputs.
 int64_t ort_loaded_least_bytes(const struct graph *g);

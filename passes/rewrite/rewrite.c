@@ -32,6 +32,7 @@
 #include <string.h>
 
 #include "ir/keys.h"
+#include "ir/runtime/ort_loaded.h"
 #include "ir/runtime/runtime.h"
 #include "passes/shape/shape.h"
 
@@ -105,20 +106,33 @@ static bool starts_view_chain(const struct rewrite *r, const struct node *n) {
     return reader == OP_Reshape || reader == OP_Squeeze || reader == OP_Unsqueeze;
 }
 
-// All readers of a value share one alias.
+// The node reads an alias, of which ONNX Runtime knows neither shape nor value. All readers of a
+// value share one. False: there is no alias.
+static bool read_hidden(struct rewrite *r, struct node *n, uint32_t k) {
+    value_id v = n->in[k], token = rewrite_hiding_token(r);
+    if (token.i && !r->alias[v.i].i)
+        r->alias[v.i] = rewrite_anchor(r, v, token);
+    if (token.i && !r->b.failed)
+        n->in[k] = r->alias[v.i];
+    return token.i;
+}
+
 static void hide_shape(struct rewrite *r, node_id id) {
     struct node n = *graph_node(r->g, id);
     uint32_t k = ort_shapes_operand(r->g, id);
     if (k == n.n_in || n.in[k].i >= r->n_vals || !rewrite_can_anchor(r->g, n.in[k]) ||
         starts_view_chain(r, &n))
         return;
-    value_id v = n.in[k], token = rewrite_hiding_token(r);
-    if (token.i && !r->alias[v.i].i) {
-        r->alias[v.i] = rewrite_anchor(r, v, token);
-        r->n_hidden++;
-    }
-    if (token.i && !r->b.failed)
-        n.in[k] = r->alias[v.i];
+    bool is_first = !r->alias[n.in[k].i].i;
+    r->n_hidden += read_hidden(r, &n, k) && is_first;
+}
+
+// Of a constant matrix each product would hold a copy of its own, packed for its kernel.
+static void hide_matrix(struct rewrite *r, node_id id) {
+    struct node n = *graph_node(r->g, id);
+    int64_t n_bytes;
+    if (ort_packs(r->g, &n, &n_bytes) && n_bytes > r->light_bytes)
+        read_hidden(r, &n, 1);
 }
 
 static void rewrite_node(struct rewrite *r, node_id id) {
@@ -139,6 +153,7 @@ static void rewrite_node(struct rewrite *r, node_id id) {
     rewrite_prevent_fusion(r, id);
     if (r->hides_shapes && makes_heavy(r, id) && ort_shapes_inferred(r->g, id, r->known, r->n_vals))
         hide_shape(r, id);
+    hide_matrix(r, id);
     bool inferred = ort_shapes_inferred(r->g, id, r->known, r->n_vals);
     for (uint32_t k = 0; k < n.n_out; k++)
         r->known[n.out[k].i] |= inferred;

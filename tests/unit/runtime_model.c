@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "ir/runtime/ort_loaded.h"
 #include "ir/runtime/runtime.h"
 #include "ir/text/text.h"
 
@@ -166,6 +167,45 @@ static void gates_are_fused(void **state) {
     expect_peaks(body, 1032 + 3000, 1032 + 2000);
 }
 
+// The five nodes of a Gelu make one result.
+static void gelu_is_fused(void **state) {
+    (void)state;
+    const char *body = "  infos ()\n  input %n : i64[0]\n  const %k : i64[4] = {1,1,10,25}\n"
+                       "  const %r : f32[] = {1.4142135}\n  const %o : f32[] = {1.0}\n"
+                       "  const %f : f32[] = {0.5}\n  %c = Concat(%k, %n, axis=0) : i64[4]\n"
+                       "  %h = Reshape(%x, %c) : f32[1,1,10,25]\n"
+                       "  %a = Exp(%h) : f32[1,1,10,25]\n  %d = Div(%a, %r) : f32[1,1,10,25]\n"
+                       "  %e = Erf(%d) : f32[1,1,10,25]\n  %p = Add(%e, %o) : f32[1,1,10,25]\n"
+                       "  %m = Mul(%a, %p) : f32[1,1,10,25]\n  %b = Mul(%m, %f) : f32[1,1,10,25]\n"
+                       "  %s = GlobalAveragePool(%b) : f32[1,1,1,1]\n  output %s\n";
+    expect_peaks(body, 1044 + 3000, 1044 + 2000);
+}
+
+// The columns of a constant matrix are packed by 16; one that is computed is not packed.
+static void constant_matrices_are_packed(void **state) {
+    (void)state;
+    struct opened o;
+    model(&o,
+          "  const %k : i64[2] = {125,2}\n  const %w : f32[2,2] = {1.0,2.0,3.0,4.0}\n"
+          "  %h = Reshape(%x, %k) : f32[125,2]\n  %v = Exp(%w) : f32[2,2]\n"
+          "  %a = MatMul(%h, %w) : f32[125,2]\n  %b = Gemm(%a, %w, transB=1) : f32[125,2]\n"
+          "  %c = MatMul(%b, %v) : f32[125,2]\n  output %c\n",
+          RUNTIME_ORT_LEAN);
+    const struct graph *g = o.m->graph;
+    int64_t n_bytes, n_products = 0, n_packed = 0;
+    for (size_t i = 0; i < g->order.n; i++) {
+        const struct node *n = graph_node(g, g->order.at[i]);
+        n_products += n->op == OP_MatMul || n->op == OP_Gemm;
+        if (!ort_packs(g, n, &n_bytes))
+            continue;
+        assert_int_equal(n_bytes, 2 * 16 * 4);
+        n_packed++;
+    }
+    assert_int_equal(n_products, 3);
+    assert_int_equal(n_packed, 2);
+    scene_close(&o.s);
+}
+
 // A FusedMatMul reads what the Transpose read.
 static void transposes_are_read_through(void **state) {
     (void)state;
@@ -236,6 +276,8 @@ int main(void) {
         cmocka_unit_test(what_nobody_reads_stays),
         cmocka_unit_test(activations_are_fused),
         cmocka_unit_test(gates_are_fused),
+        cmocka_unit_test(gelu_is_fused),
+        cmocka_unit_test(constant_matrices_are_packed),
         cmocka_unit_test(transposes_are_read_through),
         cmocka_unit_test(file_order_is_liveness),
         cmocka_unit_test(runs_of_a_session),
