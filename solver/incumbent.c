@@ -144,17 +144,20 @@ bool solve_offer_steps(struct solve_run *r, struct steps s, char letter) {
     struct diags unheard = diags_make(&scratch);
     struct replay replay;
     bool taken = false;
-    if (schedule_check_steps(r->p, s, &scratch, &unheard, &replay) == ST_OK) {
-        pthread_mutex_lock(&r->best->lock);
+    status st = schedule_check_steps(r->p, s, &scratch, &unheard, &replay);
+    pthread_mutex_lock(&r->best->lock);
+    if (st == ST_OK) {
         if (replay.failed_step >= 0) {
             r->best->n_refused++;
         } else if (better(r, &replay)) {
             taken = take(r, s, &replay, letter);
+            r->best->lacked_memory |= !taken;
         } else if (replay.given_order || r->options->free_order) {
             drop_refuted_bounds(r, &replay);
         }
-        pthread_mutex_unlock(&r->best->lock);
     }
+    r->best->lacked_memory |= st == ST_LIMIT;
+    pthread_mutex_unlock(&r->best->lock);
     arena_free(&scratch);
     return taken;
 }
@@ -162,8 +165,11 @@ bool solve_offer_steps(struct solve_run *r, struct steps s, char letter) {
 bool solve_offer(struct solve_run *r, struct sequence s, char letter) {
     struct arena scratch = arena_make(r->arena->mem);
     struct steps steps;
-    bool taken =
-        sequence_to_steps(r->p, s, &scratch, &steps) && solve_offer_steps(r, steps, letter);
+    bool has_steps = sequence_to_steps(r->p, s, &scratch, &steps);
+    bool taken = has_steps && solve_offer_steps(r, steps, letter);
+    pthread_mutex_lock(&r->best->lock);
+    r->best->lacked_memory |= !has_steps;
+    pthread_mutex_unlock(&r->best->lock);
     arena_free(&scratch);
     return taken;
 }

@@ -22,8 +22,9 @@ struct incumbent {
     int64_t min_bytes;   // proven for the asked kind of order
     int64_t known_bytes; // INT64_MAX: none
     int32_t *forcing, n_forcing;
-    int64_t n_refused; // schedules that the checker did not accept: defects, always 0
-    int64_t n_refuted; // bounds that a schedule refuted: errors of floating point
+    bool lacked_memory; // for a schedule: what is known is not what the run has found
+    int64_t n_refused;  // schedules that the checker did not accept: defects, always 0
+    int64_t n_refuted;  // bounds that a schedule refuted: errors of floating point
 };
 
 void incumbent_open(struct incumbent *b, struct mem *mem, const struct solve_hooks *hooks,

@@ -90,6 +90,8 @@ static status run_method(struct solve_run *r, const struct solve_method *m) {
     status st = m->baseline ? ST_OK : offer_known(r);
     if (st == ST_OK && (m->baseline || !solve_settled(r)))
         st = m->run(r);
+    if (st == ST_OK && r->best->lacked_memory)
+        return diag_out_of_memory(r->diags);
     bool is_never = solve_best_cost(r) == INT64_MAX && solve_settled(r);
     if (st == ST_OK && is_never && !m->baseline && !stop_now(r->stop))
         min_budget_search(r); // proven infeasible: say what would do

@@ -200,10 +200,11 @@ void back_gelu(struct grad *r) {
         value_id xx = square(r, x);
         value_id inner = grad_add(r, grad_scale(r, xx, c * k), grad_real(r, x, c));
         value_id t = BUILD(r->b, "Tanh", grad_mul(r, x, inner));
-        value_id du = grad_add(r, grad_scale(r, xx, 3 * c * k), grad_real(r, x, c));
+        // The half is in du: as x/2 it would be a node of the forward pass, which ONNX Runtime
+        // removes when it makes a FastGelu of that, whether others read it or not.
+        value_id du = grad_add(r, grad_scale(r, xx, 1.5 * c * k), grad_real(r, x, .5 * c));
         value_id left = grad_add(r, grad_scale(r, t, .5), half);
-        value_id right =
-            grad_mul(r, grad_scale(r, x, .5), grad_mul(r, one_minus(r, square(r, t)), du));
+        value_id right = grad_mul(r, x, grad_mul(r, one_minus(r, square(r, t)), du));
         times(r, grad_add(r, left, right));
         return;
     }

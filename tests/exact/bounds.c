@@ -186,11 +186,9 @@ static void run_once(struct table *t, struct stage *s, struct rng *rng, int k) {
         add(t->plan, &t->n_plans, f.peak_bytes, f.cost, str_text(&what));
         record_claims(t, &f, str_text(&what));
     } else if (st == ST_INFEASIBLE) {
-        struct runtime_report base;
-        enum runtime runtime;
-        runtime_find(options_text(&s->options, "runtime"), &runtime);
-        check(!runtime_peak(s->m, runtime, &scratch, &unread, &base), "runtime_peak");
-        int64_t budget = options_budget(&s->options, "budget", runtime_default_peak(&base), 0);
+        int64_t base_bytes; // of the step in the order in which it would be written
+        check(!plan_measure_step(s->m, &c, &base_bytes), "plan_measure_step");
+        int64_t budget = options_budget(&s->options, "budget", base_bytes, 0);
         add(t->memory_claim, &t->n_memory_claims, budget + 1, INT64_MAX, str_text(&what));
         t->tally->n_infeasible++;
     } else {

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import time
 
+LONGEST = 4  # seconds until the last instant
+
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
@@ -68,7 +70,7 @@ def main(mfc, scratch, n=40, *models):
         old = os.path.join(scratch, "old.onnx")
         start = time.monotonic()
         subprocess.run([mfc, model, "-o", old, "-q", "--work", "50"], check=True, capture_output=True)
-        span = max(time.monotonic() - start, 2)
+        span = min(max(time.monotonic() - start, 2), LONGEST)
         for k in range(-(-int(n) // len(models))):
             number = (signal.SIGTERM, signal.SIGINT)[k % 2]
             problem, left, kind = instant(mfc, model, folder, number, draw.random() * span, old if k % 4 < 2 else None)

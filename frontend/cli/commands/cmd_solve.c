@@ -135,16 +135,16 @@ static status solve_one(struct cli *c, const struct problem *p, const struct sol
         status written = write_answer(c, p, &s, seconds);
         return written == ST_OK ? st : written;
     }
-    if (st == ST_OK)
-        st = write_answer(c, p, &s, seconds);
-    if (st == ST_OK)
-        st = write_matrices(c, p, &s);
-    if (st == ST_OK)
+    if (st == ST_OK) // before the files: where there is no memory for it they stay as they are
         st = print_answer(c, p, &s);
     if (st == ST_OK && overhead)
         str_addf(&c->out, "least      no schedule with this overhead%s fits in less than %lld B\n",
                  s.free_order ? "" : ", in the given order,", (long long)s.min_bytes);
-    return st;
+    if (st == ST_OK && c->out.failed)
+        st = diag_out_of_memory(&c->diags);
+    if (st == ST_OK)
+        st = write_answer(c, p, &s, seconds);
+    return st == ST_OK ? write_matrices(c, p, &s) : st;
 }
 
 static status run(struct cli *c) {
