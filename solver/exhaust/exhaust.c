@@ -131,7 +131,7 @@ static void search(struct search *s) {
 }
 
 // Under a limit on memory half of what is left; arrays that grow leave as much behind again.
-static int64_t most_states(const struct mem *mem) {
+static int64_t state_limit(const struct mem *mem) {
     if (mem->limit_bytes == MEM_UNLIMITED)
         return EXHAUST_MAX_STATES;
     size_t one = sizeof(struct exhaust_state) + sizeof(struct exhaust_open) + 2 * sizeof(int32_t);
@@ -147,7 +147,7 @@ status exhaust_run(struct solve_run *r, int64_t max_states, int64_t *n_states) {
     struct search *s = ARENA_NEW(&a, struct search);
     bool ok = s && exhaust_store_open(&s->store, &a);
     if (ok) {
-        int64_t cost = solve_best_cost(r), most = most_states(a.mem);
+        int64_t cost = solve_best_cost(r), most = state_limit(a.mem);
         s->r = r;
         s->max_states = max_states < most ? max_states : most;
         s->limit_extra = cost == INT64_MAX ? NO_WAY : cost - r->base_cost;
